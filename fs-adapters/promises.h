@@ -27,6 +27,15 @@ enum class NameOrder : std::uint8_t {
   atomic,
 };
 
+/// How much of a tree is, after a cut, what it was at one point of the history: all operations before it have
+/// been done, and none after it. With several users at once a point is one for each of them. It does not lie
+/// before the last fsync or sync that has returned.
+enum class OnePoint : std::uint8_t {
+  none,      ///< each name and each file may have a point of its own
+  metadata,  ///< names, sizes, modes, owners, times and extended attributes
+  all,       ///< and contents
+};
+
 struct Promises {
   /// fsync, fdatasync, O_SYNC and msync make anything durable. Off: only sync() and syncfs() do (a log that is
   /// mounted at its newest checkpoint; a file system mounted so that it ignores fsync).
@@ -67,6 +76,8 @@ struct Promises {
   /// the old name and was synced (xfstests generic/342). f2fs in its posix mode may lose it.
   bool renamed_file_survives = true;
   NameOrder names = NameOrder::atomic;
+  /// Where names are atomic. Documented tier.
+  OnePoint one_point = OnePoint::none;
 
   // A permission: blocks that were allocated but not yet written may show what the disk held before
   // (data=writeback, ext2, ext4 without a journal).

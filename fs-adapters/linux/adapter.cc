@@ -82,6 +82,21 @@ Result<void> take_names(const StrictTable& table, NameOrder& names) {
   return {};
 }
 
+Result<void> take_one_point(const StrictTable& table, OnePoint& one_point) {
+  constexpr std::array<std::pair<std::string_view, OnePoint>, 3> kWords{
+      {{"none", OnePoint::none}, {"metadata", OnePoint::metadata}, {"all", OnePoint::all}}};
+  std::string word;
+  if (const auto taken = table.take("one-point", word); !taken) return taken;
+  if (word.empty()) return {};
+  const auto* const known =
+      std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.first == word; });
+  if (known == kWords.end())
+    return fail(table.subject("one-point"), fmt::format("\"{}\" is nothing that has one point", word),
+                "it is none, metadata or all");
+  one_point = known->second;
+  return {};
+}
+
 Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   const auto table = root.table("promise");
   if (!table) return pass_on(table);
@@ -99,6 +114,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
                                          "renamed-file-survives",
                                          "names",
                                          "names-are-atomic",
+                                         "one-point",
                                          "exposes-stale-data",
                                          "allocation-size",
                                          "sync-waits",
@@ -128,6 +144,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         (*table)->take("replace-keeps-content", promises.replace_keeps_content),
         (*table)->take("renamed-file-survives", promises.renamed_file_survives),
         take_names(**table, promises.names),
+        take_one_point(**table, promises.one_point),
         (*table)->take("keeps-times", promises.keeps_times),
         (*table)->take("keeps-allocation", promises.keeps_allocation),
         (*table)->take("exposes-stale-data", promises.exposes_stale_data),

@@ -180,9 +180,28 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   Generation& generation = operation != nullptr ? generation_of(*operation) : generation_to_change();
   invariant(inode.changed_in <= generation.number || options_.operations_straddle,
             "snapfs: an inode is changed in its newest generation or a newer one");
+  if (options_.mixes_generations && closing_ && &generation != closing_.get()) mix_into_closing(inode.disk);
   inode.changed_in = generation.number;
   generation.inodes[inode.number] = inode.disk;
   generation.record_leaves.insert(inode.number / s_.records_per_block());
+}
+
+/// A control: the record of a generation whose blocks are being written has attributes of the next one.
+void Store::mix_into_closing(const Inode& inode) {
+  const auto older = closing_->inodes.find(inode.number);
+  if (older == closing_->inodes.end() || !older->second.allocated()) return;
+  if (older->second.generation != inode.generation) return;  // its number had another one
+  older->second.mode = inode.mode;
+  older->second.user = inode.user;
+  older->second.group = inode.group;
+  older->second.modified = inode.modified;
+  BlockAddress root = record_map_;
+  const auto address = follow(way_to(root, record_tree_, inode.number / s_.records_per_block()));
+  if (!closing_is_moved_ || !address || !closing_->outstanding.contains(*address)) return;
+  const auto buffer = read_at(*address, Kind::metadata);
+  if (!buffer) return;
+  const std::size_t at = std::size_t{inode.number % s_.records_per_block()} * kInodeBytes;
+  encode(older->second, buffer->bytes().subspan(at, kInodeBytes));
 }
 
 /// Nobody refers to it.

@@ -78,6 +78,7 @@ struct MountOptions {
   bool operations_straddle = false;  ///< a change belongs to the generation that is open when it is made
   bool commits_early = false;        ///< does not wait for the last of the outstanding blocks
   bool drops_in_flight = false;      ///< what is freed is taken out of the generation on its way, too
+  bool mixes_generations = false;  ///< a changed mode, owner or time gets into the generation on its way, too
 };
 
 struct CoreInode : tree::CoreInode {
@@ -188,6 +189,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
   void remove(CoreInode& inode, Operation& operation);
   void settle(CoreInode& inode);
+  void mix_into_closing(const Inode& inode);
   std::optional<InodeNumber> free_number(InodeNumber near) const;
   Generation& generation_of(Operation& operation);
   Generation& generation_to_change();

@@ -157,6 +157,7 @@ struct Variant {
   bool control = false;
   VersionCheck version_check = VersionCheck::every_sector;
   std::string shown_by = {};
+  adapters::OnePoint one_point = adapters::OnePoint::metadata;
 };
 
 /// So few that generations are spawned all the time.
@@ -174,7 +175,8 @@ std::vector<Variant> variants() {
        .mount = {.dirty_blocks_max = kFewBlocks, .writes_at_once = true}},
       {.name = "data-copied",
        .title = "Snapshots of meta-data and data",
-       .mount = {.data = DataMode::copy_on_write}},
+       .mount = {.data = DataMode::copy_on_write},
+       .one_point = adapters::OnePoint::all},
       {.name = "data-unordered",
        .title = "Meta-data snapshots, data in place whenever",
        .mount = {.data = DataMode::unordered}},
@@ -223,6 +225,16 @@ std::vector<Variant> variants() {
        .mount = {.dirty_blocks_max = kFewBlocks, .drops_in_flight = true},
        .control = true,
        .shown_by = "fsyncs/7@deep~3"},
+      {.name = "mix-generations",
+       .title = "a new mode, owner or time gets into the generation on its way, too",
+       .mount = {.dirty_blocks_max = kFewBlocks, .mixes_generations = true},
+       .control = true,
+       .shown_by = "attributes/1@deep~3"},
+      {.name = "data-in-place",
+       .title = "data is written in place, and contents are promised to be of one point",
+       .control = true,
+       .shown_by = "ace-seq1/35",
+       .one_point = adapters::OnePoint::all},
   };
 }
 
@@ -236,6 +248,7 @@ adapters::Promises promises_of(const Variant& variant) {
           .keeps_after_s = ordered ? variant.mount.commit_interval_ns / model::kSecondNs + 2 : 0,
           .replace_keeps_content = ordered,
           .names = adapters::NameOrder::atomic,
+          .one_point = variant.one_point,
           .exposes_stale_data = !ordered,
           .allocation_bytes = MkfsOptions{}.block_bytes,
           .keeps_allocation = true};

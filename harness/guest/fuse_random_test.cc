@@ -1,10 +1,12 @@
-// Random operations on a disk that the cleaner never leaves alone, through FUSE: three users beside their
-// references (tree/testing/history.h), and one who keeps the disk nine tenths full. Each round has a new file
-// system; it is unmounted, checked, mounted, compared once more, unmounted and checked. Nobody may meet ENOSPC.
+// Random operations on a disk that is nearly full, through FUSE: three users beside their references
+// (tree/testing/history.h), and one who keeps the disk as full as that. Each round has a new file system; it is
+// unmounted, checked, mounted, compared once more, unmounted and checked. Nobody may meet ENOSPC. A
+// log-structured file system is nine tenths full, and its cleaner never leaves it alone; one with meta-data
+// snapshots, 95 %, and begins a generation all the time.
 //
 // It mounts, which takes root and /dev/fuse, and takes its time: HEADCRASH_FUSE_SECONDS=600 in the environment
-// asks for it. HEADCRASH_FUSE_BIN: the folder with {mkfs,mount,fsck}.headcrash-lfs. HEADCRASH_SEEDS_FROM: the
-// first round's seed. scripts/tests/fuse_random.sh sets them.
+// asks for it. HEADCRASH_FUSE_BIN: the folder with {mkfs,mount,fsck}.headcrash-TYPE. HEADCRASH_FUSE_TYPE: lfs
+// (the default) or snapfs. HEADCRASH_SEEDS_FROM: the first round's seed. scripts/tests/fuse_random.sh sets them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +15,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include "fs-adapters/lfs/image_reader.h"
@@ -28,9 +31,23 @@ using tree::bench::Ballast;
 using tree::bench::User;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kImageBytes = 24 << 20;
 constexpr int kSteps = 600;
 constexpr std::uint32_t kUsers = 3;
+
+/// What is mounted, and how.
+struct System {
+  std::string type, mkfs_options, scheme;
+  std::uint64_t image_bytes = 0;
+  std::uint64_t full_percent = 0;
+};
+
+std::optional<System> find_system(std::string_view type) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  // Segments are so long that an eager cleaner never has as many clean ones as it wants.
+  if (type == "lfs") return System{"lfs", "-s 256K", "eager-cleaner", 24 * kMiB, 90};
+  if (type == "snapfs") return System{"snapfs", "", "snapshots-often", 48 * kMiB, 95};
+  return std::nullopt;
+}
 
 /// sync(2) would wait for all disks of the machine.
 class MountedVfs final : public PosixVfs {
@@ -62,8 +79,9 @@ class ImageBytes final : public model::SectorStore {
 
 class Mounts {
  public:
-  Mounts(std::string tools, const std::filesystem::path& folder)
-      : tools_(std::move(tools)),
+  Mounts(System system, std::string tools, const std::filesystem::path& folder)
+      : system_(std::move(system)),
+        tools_(std::move(tools)),
         image_(folder / "image"),
         target_(folder / "mounted"),
         said_(folder / "said") {
@@ -76,18 +94,19 @@ class Mounts {
   Mounts(const Mounts&) = delete;
   Mounts& operator=(const Mounts&) = delete;
 
-  /// 4096 and 1024 take turns; segments are so long that an eager cleaner never has as many clean ones as it wants.
+  /// Blocks of 4096 and 1024 bytes take turns.
   void make(std::uint32_t seed) {
     std::ofstream(image_, std::ios::trunc).close();
-    std::filesystem::resize_file(image_, kImageBytes);
-    run(fmt::format("{}/mkfs.headcrash-lfs -q -s 256K -b {} {}", tools_, seed % 2 == 0 ? 1024 : 4096,
-                    image_.string()));
+    std::filesystem::resize_file(image_, system_.image_bytes);
+    run(fmt::format("{}/mkfs.headcrash-{} -q {} -b {} {}", tools_, system_.type, system_.mkfs_options,
+                    seed % 2 == 0 ? 1024 : 4096, image_.string()));
   }
   void mount() {
     // In the foreground, so that what it has to say is kept.
-    const auto serve = fmt::format(
-        "{}/mount.headcrash-lfs -o foreground,scheme=eager-cleaner,buffered,cache=1M{} {} {} >{} 2>&1 &",
-        tools_, write_back ? ",writeback" : "", image_.string(), target_.string(), said_.string());
+    const auto serve =
+        fmt::format("{}/mount.headcrash-{} -o foreground,scheme={},buffered,cache=1M{} {} {} >{} 2>&1 &",
+                    tools_, system_.type, system_.scheme, write_back ? ",writeback" : "", image_.string(),
+                    target_.string(), said_.string());
     run(serve);
     const std::string is_there = fmt::format("mountpoint -q {}", target_.string());
     for (int i = 0; i < kTries && std::system(is_there.c_str()) != 0; ++i) pause();
@@ -99,8 +118,8 @@ class Mounts {
     run("umount " + target_.string());
     mounted_ = false;
     // The process that served it ends a little later, and nobody else can use the image before.
-    const auto fsck =
-        fmt::format("{}/fsck.headcrash-lfs -n {} >>{} 2>&1", tools_, image_.string(), said_.string());
+    const auto fsck = fmt::format("{}/fsck.headcrash-{} -n {} >>{} 2>&1", tools_, system_.type,
+                                  image_.string(), said_.string());
     int left = -1;
     for (int i = 0; i < kTries && (left = std::system(fsck.c_str())) != 0; ++i) pause();
     if (left == 0) return;
@@ -110,6 +129,8 @@ class Mounts {
                   << std::ifstream(said_).rdbuf();
   }
   std::string target() const { return target_.string(); }
+  const System& system() const { return system_; }
+  /// Of a log-structured one.
   std::uint64_t segments_cleaned() const {
     const auto checkpoint = lfs::newest_checkpoint(ImageBytes(image_));
     return checkpoint ? checkpoint->segments_cleaned : 0;
@@ -122,6 +143,7 @@ class Mounts {
   static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
   static void run(const std::string& command) { ASSERT_EQ(std::system(command.c_str()), 0) << command; }
 
+  System system_;
   std::string tools_;
   std::filesystem::path image_, target_, said_;
   bool mounted_ = false;
@@ -137,7 +159,8 @@ void live_on_a_full_disk(Mounts& mounts, std::uint32_t seed, Done& done) {
   mounts.mount();
   if (testing::Test::HasFailure()) return;
   MountedVfs fs(mounts.target());
-  Ballast ballast(fs, seed);
+  const System& system = mounts.system();
+  Ballast ballast(fs, seed, system.full_percent);
   ballast.fill();
   std::vector<User> users;
   for (std::uint32_t i = 0; i < kUsers; ++i) users.emplace_back(fs, fmt::format("u{}", i), seed * 100 + i);
@@ -158,12 +181,14 @@ void live_on_a_full_disk(Mounts& mounts, std::uint32_t seed, Done& done) {
   for (std::thread& thread : threads) thread.join();
   done.operations += std::uint64_t{kUsers} * kSteps;
   if (testing::Test::HasFailure()) return;
-  EXPECT_GE(least_full, Ballast::kFullPercent - 4);
+  EXPECT_GE(least_full, system.full_percent - 4);
   mounts.unmount();
   if (testing::Test::HasFailure()) return;
-  const std::uint64_t cleaned = mounts.segments_cleaned();
-  done.cleaned += cleaned;
-  EXPECT_GT(cleaned, 10U);
+  if (system.type == "lfs") {
+    const std::uint64_t cleaned = mounts.segments_cleaned();
+    done.cleaned += cleaned;
+    EXPECT_GT(cleaned, 10U);
+  }
   mounts.mount();
   if (testing::Test::HasFailure()) return;
   ballast.compare();
@@ -176,8 +201,11 @@ TEST(FuseRandom, ShowsWhatTheReferencesHold) {
   const char* const tools = std::getenv("HEADCRASH_FUSE_BIN");
   if (seconds == 0 || tools == nullptr)
     GTEST_SKIP() << "HEADCRASH_FUSE_SECONDS and HEADCRASH_FUSE_BIN ask for it";
+  const char* const type = std::getenv("HEADCRASH_FUSE_TYPE");
+  const auto system = find_system(type == nullptr ? "lfs" : type);
+  ASSERT_TRUE(system) << "HEADCRASH_FUSE_TYPE is lfs or snapfs";
   const TemporaryFolder folder;
-  Mounts mounts(tools, folder.path());
+  Mounts mounts(*system, tools, folder.path());
   const auto first = static_cast<std::uint32_t>(number_from_environment("HEADCRASH_SEEDS_FROM", 1));
   const auto end = Clock::now() + std::chrono::seconds(seconds);
   Done done;

@@ -30,7 +30,29 @@ Horizon Timeline::at(std::optional<std::size_t> persisted) const {
     std::size_t& reached = horizon.reached_[thread_of_[*point]];
     reached = std::min(reached, *point);
   }
+  horizon.passed_.assign(threads_, 0);
+  for (auto point = points_.begin(); point != next; ++point) horizon.passed_[thread_of_[*point]] = *point + 1;
   return horizon;
+}
+
+Horizon Timeline::after(std::size_t done) const {
+  Horizon horizon;
+  horizon.persisted_ = done - 1;
+  horizon.thread_of_ = thread_of_;
+  horizon.reached_.assign(threads_, done - 1);
+  horizon.passed_.assign(threads_, done);
+  return horizon;
+}
+
+std::vector<Timeline::Section> Timeline::sections() const {
+  std::vector<Section> sections;
+  std::size_t first = 0;
+  for (const std::size_t join : joins_) {
+    sections.push_back({first, join + 1});
+    first = join + 1;
+  }
+  sections.push_back({first, thread_of_.size()});
+  return sections;
 }
 
 }  // namespace headcrash::oracle

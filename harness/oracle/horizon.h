@@ -28,10 +28,18 @@ class Horizon {
   bool knows(std::size_t operation) const { return persisted_ && operation <= *persisted_; }
   bool may_have_run(std::size_t operation) const { return operation <= reached_[thread_of_[operation]]; }
 
+  std::size_t threads() const { return reached_.size(); }
+  std::uint8_t thread_of(std::size_t operation) const { return thread_of_[operation]; }
+  /// How many operations of the list, from its beginning, have been done as far as a thread's own are
+  /// concerned: those up to its last known point, and those up to the last that may have run.
+  std::size_t done_at_least(std::size_t thread) const { return passed_[thread]; }
+  std::size_t done_at_most(std::size_t thread) const { return thread_of_.empty() ? 0 : reached_[thread] + 1; }
+
  private:
   friend class Timeline;
   std::optional<std::size_t> persisted_;  // the last known persistence point, P
   std::vector<std::size_t> reached_;      // by thread: its last operation that may have run
+  std::vector<std::size_t> passed_;       // by thread: behind its last point up to P
   std::span<const std::uint8_t> thread_of_;
 };
 
@@ -44,6 +52,14 @@ class Timeline {
 
   /// The timeline must outlive it.
   Horizon at(std::optional<std::size_t> persisted) const;
+  /// The first `done` operations are known to have been done, and no other has. At least one. As at().
+  Horizon after(std::size_t done) const;
+
+  /// The operations from `first` up to `end`, which lies behind the join that ends them, or the list.
+  struct Section {
+    std::size_t first = 0, end = 0;
+  };
+  std::vector<Section> sections() const;
 
  private:
   std::vector<std::uint8_t> thread_of_;

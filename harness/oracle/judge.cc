@@ -113,6 +113,7 @@ std::vector<Finding> Judge::judge() {
 void Judge::walk() {
   choices_.restart();
   shown_.clear();
+  seen_.clear();
   faulty_.clear();
   findings_.clear();
   judge_directory(kRoot, "");
@@ -121,6 +122,7 @@ void Judge::walk() {
         {Verdict::wrong_data, Tier::integrity, path, "one entry of this name", "several in one directory"});
   judge_inodes();
   judge_tokens();
+  if (promises_.one_point != adapters::OnePoint::none && findings_.empty()) judge_one_point();
 }
 
 void Judge::judge_directory(ObjectId directory, const std::string& path) {
@@ -147,6 +149,8 @@ void Judge::judge_directory(ObjectId directory, const std::string& path) {
 
 void Judge::judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed) {
   const PermittedName allowed = permitted_name(slot, horizon_);
+  if (promises_.one_point != adapters::OnePoint::none)
+    seen_.push_back({.slot = &slot, .path = path, .observed = observed, .tokens = {}});
   // Anything may stand there: an inode that another file has taken, a directory without what was in it.
   if (may_show_anything(history_, allowed, horizon_, promises_)) return;
   if (observed != nullptr) return judge_object(slot, allowed, *observed);
@@ -374,6 +378,15 @@ void Judge::judge_tokens() {
     report({Verdict::non_atomic_rename, Tier::de_facto, names[i].path, "one name",
             other == names.end() ? "no file of its own" : fmt::format("also \"{}\"", other->path)});
   }
+}
+
+/// Each by itself is what it may be: are they so at once?
+void Judge::judge_one_point() {
+  std::map<const ObservedObject*, const std::vector<TokenId>*> tokens;
+  for (const Shown& each : shown_) tokens[each.observed] = &each.name.tokens;
+  for (SeenName& name : seen_)
+    if (name.observed != nullptr) name.tokens = *tokens.at(name.observed);
+  if (auto finding = OnePointJudge(history_, promises_, horizon_).judge(seen_)) report(std::move(*finding));
 }
 
 /// A link that an exchange in flight had called by a third name only, of a file that has other links: fsck

@@ -14,6 +14,7 @@
 
 #include "harness/oracle/content.h"
 #include "harness/oracle/names.h"
+#include "harness/oracle/one_point.h"
 
 namespace headcrash::oracle {
 
@@ -84,6 +85,7 @@ class Judge {
                                      const ObservedObject& observed) const;
   void judge_inodes();
   void judge_tokens();
+  void judge_one_point();
   std::vector<ShownName> found_without_a_name() const;
   bool lost_its_third_name(TokenId token) const;
   void report_unseen(TokenId token);
@@ -113,6 +115,7 @@ class Judge {
   // Of the walk at hand.
   Choices choices_;
   std::vector<Shown> shown_;
+  std::vector<SeenName> seen_;  ///< where all has to be of one point
   std::set<std::string> faulty_;
   std::vector<Finding> findings_;
 };

@@ -95,7 +95,11 @@ const std::vector<Finding>& RepeatedJudge::judge(std::optional<std::size_t> pers
   if (at.trees.size() >= kTreesMax) at.trees.clear();
   left_out_.clear();
   rest_.clear();
-  const auto alone = [](const SeenObject& seen) { return seen.lone != kNotLone && seen.object->links == 1; };
+  // Where all is of one point, no name is judged by itself.
+  const bool by_itself = oracle_->history_->promises.one_point == adapters::OnePoint::none;
+  const auto alone = [&](const SeenObject& seen) {
+    return by_itself && seen.lone != kNotLone && seen.object->links == 1;
+  };
   bool twice = false;  // in one directory: then nothing is left out
   for (const SeenObject& seen : tree) {
     if (!alone(seen) || !at.fine.contains(seen.digest))

@@ -34,6 +34,24 @@ std::vector<Operation> histories(std::uint64_t number) {
   return random_operations(options);
 }
 
+std::vector<Operation> attributes(std::uint64_t number) {
+  RandomOptions options{.seed = number,
+                        .rounds = 60,
+                        .directories = 2,
+                        .names = 4,
+                        .largest_blocks = 4,
+                        .persistence_percent = 8,
+                        .threads = 3,
+                        .rounds_to_a_join = 20};
+  options.weights.fill(0);
+  using Weight = std::pair<Kind, std::uint32_t>;
+  for (const auto& [kind, weight] :
+       {Weight(Kind::create, 4), Weight(Kind::unlink, 2), Weight(Kind::append, 3), Weight(Kind::rename, 2),
+        Weight(Kind::sync, 1), Weight(Kind::chmod, 5), Weight(Kind::chown, 4), Weight(Kind::touch, 4)})
+    options.weights.at(static_cast<std::size_t>(kind)) = weight;
+  return random_operations(options);
+}
+
 using Maker = std::vector<Operation> (*)(std::uint64_t);
 struct Made {
   Family family;
@@ -71,6 +89,9 @@ const std::vector<Made>& all_families() {
       {{"fsyncs", "two users fsync files with indirect blocks, while a third one calls sync"}, fsyncs},
       {{"rests", "files, records and names change, and a rest follows in place of a sync"}, rests},
       {{"many-users", "three users at once who meet every few operations"}, many_users},
+      {{"attributes",
+        "three users change modes, owners and times, between files that come, grow, move and go"},
+       attributes},
       {{"histories", "everything the language can say, in small"}, histories}};
   return kAll;
 }

@@ -36,6 +36,8 @@
 //   rests          files, records and names change, and a rest follows, while another user may go on: what was
 //                  done before it is on the disk without a sync, where the age of what is lost is bounded
 //   many-users     three users at once (random_operations.h), who meet every few operations
+//   attributes     three users change modes, owners and times, between files that come, grow, move and go:
+//                  is what the disk shows of one point of the history?
 //   histories      everything that the language can say (random_operations.h), in small
 
 #include <cstdint>

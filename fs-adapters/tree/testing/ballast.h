@@ -13,24 +13,25 @@
 
 namespace headcrash::tree::bench {
 
-/// Makes, overwrites and removes files in the root so that the disk stays nine tenths full.
+/// Makes, overwrites and removes files in the root so that the disk stays as full as is asked for.
 class Ballast {
  public:
   static constexpr std::uint64_t kFullPercent = 90;
 
-  Ballast(Vfs& fs, std::uint32_t seed) : fs_(&fs), random_(seed) {}
+  Ballast(Vfs& fs, std::uint32_t seed, std::uint64_t full_percent = kFullPercent)
+      : fs_(&fs), random_(seed), wanted_percent_(full_percent) {}
 
   std::uint64_t full_percent() const {
     const SpaceStatus space = *fs_->space();
     return 100 - space.free_bytes * 100 / space.total_bytes;
   }
   void fill() {
-    while (full_percent() < kFullPercent && !testing::Test::HasFailure()) make();
+    while (full_percent() < wanted_percent_ && !testing::Test::HasFailure()) make();
   }
   void step() {
-    if (full_percent() > kFullPercent) {
+    if (full_percent() > wanted_percent_) {
       remove();
-    } else if (full_percent() < kFullPercent) {
+    } else if (full_percent() < wanted_percent_) {
       make();
     } else {
       overwrite();
@@ -74,6 +75,7 @@ class Ballast {
 
   Vfs* fs_;
   std::mt19937 random_;
+  std::uint64_t wanted_percent_;
   std::map<int, std::string> files_;
   int next_ = 0;
 };
