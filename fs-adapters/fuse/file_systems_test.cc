@@ -97,7 +97,7 @@ TEST(FileSystems, AdaptersPromiseWhatTheirSchemesDo) {
     EXPECT_EQ(adapter->expected == adapters::Expectation::clean, !(*variant)->control()) << name;
     ++ours;
   }
-  EXPECT_EQ(ours, 11U);
+  EXPECT_GE(ours, 12U);
 }
 
 }  // namespace

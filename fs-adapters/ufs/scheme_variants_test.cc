@@ -18,7 +18,7 @@ TEST(SchemeVariants, HaveNamesOfTheirOwn) {
     ASSERT_TRUE(found) << found.error().message();
     EXPECT_EQ(found->title, variant.title);
   }
-  EXPECT_EQ(controls, (std::set<std::string>{"ignore", "journal-unordered", "no-order"}));
+  EXPECT_EQ(controls, (std::set<std::string>{"ignore", "journal-unordered", "late-update", "no-order"}));
 }
 
 TEST(SchemeVariants, AnUnknownNameTellsTheOthers) {

@@ -1,7 +1,7 @@
 #pragma once
 // All crash states of one workload under one scheme, in this process: the lab without guests.
 //
-//   record_run -> states::Explorer -> OrderRules -> StateDisk -> StateChecker, one state after the other
+//   record_run -> StateEnumerator -> OrderRules -> StateDisk -> StateChecker, one state after the other
 //
 // States that the driver's rules do not allow are counted and left out. States are checked incrementally
 // (check_state.h); one in twenty, drawn by its digest, and every one that fails, in full as well, and a
