@@ -17,13 +17,11 @@
 #include <filesystem>
 
 #include "harness/campaign/io_errors_plan.h"
+#include "harness/campaign/survey.h"
 #include "harness/vm/guest.h"
 #include "results/db/database.h"
 
 namespace headcrash::campaign {
-
-/// The verdict of a cell that was measured; others are harness-error.
-inline constexpr const char* kMeasured = "measured";
 
 struct IoErrorContext {
   vm::GuestImage image;

@@ -12,11 +12,13 @@
 #include "harness/campaign/io_errors_campaign.h"
 #include "harness/campaign/schemes_campaign.h"
 #include "harness/campaign/schemes_plan.h"
+#include "harness/campaign/unsynced_cell.h"
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
 #include "plugin/base/stopwatch.h"
 #include "results/report/io_errors_page.h"
 #include "results/report/report.h"
+#include "results/report/unsynced_page.h"
 
 namespace headcrash::cli {
 namespace {
@@ -154,6 +156,19 @@ struct CampaignForecast {
   std::uint64_t trials = 0, states_most = 0;  ///< of all shards; no states: power cuts under way
 };
 
+/// Of a survey's cells, whose file systems follow each other.
+template <typename Cell>
+Result<CampaignForecast> survey_forecast(const std::string& name, const campaign::CampaignSummary& summary,
+                                         const Result<std::vector<Cell>>& cells) {
+  if (!cells) return pass_on(cells);
+  CampaignForecast told{.name = name, .title = summary.title, .trials = cells->size()};
+  if (name == summary.name) told.takes = summary.takes;
+  for (const Cell& cell : *cells)
+    if (told.filesystems.empty() || told.filesystems.back() != cell.filesystem)
+      told.filesystems.push_back(cell.filesystem);
+  return told;
+}
+
 Result<CampaignForecast> campaign_forecast(const std::string& name) {
   if (const auto schemes = campaign::parse_schemes_campaign(name)) {
     const auto plan = campaign::SchemesPlan::create(*schemes);
@@ -172,6 +187,10 @@ Result<CampaignForecast> campaign_forecast(const std::string& name) {
     }
     return told;
   }
+  if (const auto survey = campaign::parse_io_errors_campaign(name))
+    return survey_forecast(name, campaign::io_errors_campaign_summary(), campaign::io_error_cells(*survey));
+  if (const auto unsynced = campaign::parse_unsynced_campaign(name))
+    return survey_forecast(name, campaign::unsynced_campaign_summary(), campaign::unsynced_cells(*unsynced));
   const auto loaded = campaign::load_campaign(name);
   if (!loaded) return pass_on(loaded);
   const campaign::TrialPlans plans(*loaded);
@@ -224,6 +243,10 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
     catch_interrupts();
     return campaign::run_io_errors_campaign(*survey, options);
   }
+  if (const auto unsynced = campaign::parse_unsynced_campaign(arguments.campaign)) {
+    catch_interrupts();
+    return campaign::run_unsynced_campaign(*unsynced, options);
+  }
   const Result<campaign::Campaign> loaded = campaign::load_campaign(arguments.campaign);
   if (!loaded) return pass_on(loaded);
   catch_interrupts();
@@ -241,10 +264,10 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
   return kInterrupted;
 }
 
-/// A survey: fine when all was measured, its controls behaved as expected and its faults have fired.
-int report_io_errors(db::Database& database, const campaign::CampaignOutcome& outcome,
-                     const CampaignArguments& arguments, double seconds) {
-  const auto report = report::io_errors_report(database, outcome.run);
+/// A survey: fine when all was measured and its controls behaved as expected.
+template <typename Report>
+int report_survey(const Result<Report>& report, const campaign::CampaignOutcome& outcome,
+                  const CampaignArguments& arguments, double seconds) {
   if (!report) return report_error(report.error(), arguments.as_json);
   if (arguments.as_json) {
     nlohmann::json whole = report->summary;
@@ -269,7 +292,9 @@ int run(const CampaignArguments& arguments) {
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return report_error(database.error(), arguments.as_json);
   if (campaign::parse_io_errors_campaign(arguments.campaign))
-    return report_io_errors(*database, *outcome, arguments, seconds);
+    return report_survey(report::io_errors_report(*database, outcome->run), *outcome, arguments, seconds);
+  if (campaign::parse_unsynced_campaign(arguments.campaign))
+    return report_survey(report::unsynced_report(*database, outcome->run), *outcome, arguments, seconds);
   const Result<report::Summary> summary = report::report_summary(*database, outcome->run);
   if (!summary) return report_error(summary.error(), arguments.as_json);
   print_outcome(*outcome, *summary, arguments, seconds);
@@ -316,9 +341,10 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "  headcrash campaign ufs-schemes/soft-updates/io-errors --db ufs.db\n"
       "  headcrash campaign ufs-schemes/soft-updates/damage --db ufs.db\n"
       "  headcrash campaign ufs-schemes/all/ace-seq2 --shard 7/1000 --db ufs.db\n"
-      "  headcrash campaign io-errors/ext4/journal --db errors.db\n\n"
+      "  headcrash campaign io-errors/ext4/journal --db errors.db\n"
+      "  headcrash campaign unsynced-loss/ext4/short --db loss.db --jobs 4\n\n"
       "Exit code 1: a file system lost what it promises to keep, or a control was not as expected; of "
-      "io-errors:\na cell could not be measured, or a control was not as expected.");
+      "io-errors\nand unsynced-loss: a cell could not be measured, or a control was not as expected.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

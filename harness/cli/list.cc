@@ -12,6 +12,7 @@
 #include "harness/campaign/campaign_file.h"
 #include "harness/campaign/io_errors_plan.h"
 #include "harness/campaign/schemes_plan.h"
+#include "harness/campaign/unsynced_plan.h"
 #include "harness/cli/command.h"
 #include "harness/experiment/experiment.h"
 #include "harness/workload/catalogue.h"
@@ -137,6 +138,7 @@ json campaigns() {
   for (const adapters::FileSystemType* const type : adapters::file_system_types())
     summaries.push_back(campaign::schemes_campaign_summary(*type));
   summaries.push_back(campaign::io_errors_campaign_summary());
+  summaries.push_back(campaign::unsynced_campaign_summary());
   for (const campaign::CampaignSummary& summary : summaries) {
     rows.push_back({{"name", summary.name},
                     {"title", summary.title},

@@ -313,6 +313,25 @@ SELECT t.key, s.ordinal, s.step, s.result
 FROM trial t JOIN io_error_step s ON s.trial_id = t.id
 WHERE t.run_id = :run ORDER BY t.id, s.ordinal;
 
+-- name: unsynced
+SELECT t.key, t.filesystem, t.variant, t.control, t.verdict, t.summary,
+  max(CASE m.name WHEN 'loss.expire' THEN m.value END) AS expire, max(CASE m.name WHEN 'loss.writeback' THEN m.value END) AS writeback,
+  max(CASE m.name WHEN 'loss.commit' THEN m.value END) AS commit_interval,
+  coalesce(max(CASE m.name WHEN 'loss.bound' THEN m.value END), 0) AS bound,
+  coalesce(max(CASE m.name WHEN 'loss.oldest_lost' THEN m.value END), 0) AS oldest_lost,
+  coalesce(max(CASE m.name WHEN 'loss.newest_kept' THEN m.value END), 0) AS newest_kept,
+  coalesce(max(CASE m.name WHEN 'loss.lost' THEN m.value END), 0) AS lost,
+  coalesce(max(CASE m.name WHEN 'loss.kept' THEN m.value END), 0) AS kept,
+  coalesce(max(CASE m.name WHEN 'loss.bytes' THEN m.value END), 0) AS bytes
+FROM trial t LEFT JOIN phase p ON p.trial_id = t.id LEFT JOIN metric m ON m.phase_id = p.id
+WHERE t.run_id = :run GROUP BY t.id ORDER BY t.id;
+
+-- name: unsynced_ages
+SELECT t.key, substr(m.name, 5, 4) = 'lost' AS lost,
+  substr(m.name, 10, instr(substr(m.name, 10), '.') - 1) AS kind, m.value AS age
+FROM trial t JOIN phase p ON p.trial_id = t.id JOIN metric m ON m.phase_id = p.id
+WHERE t.run_id = :run AND m.name LIKE 'age.%' ORDER BY t.id, m.value;
+
 -- name: claim_numbers
 SELECT claim, part, title, cell, quantity, unit, paper, ours, ours / nullif(paper, 0) AS ratio, remark
 FROM claim_number WHERE run_id = :run ORDER BY ordinal;

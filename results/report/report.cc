@@ -10,6 +10,7 @@
 #include "results/report/facts.h"
 #include "results/report/io_errors_page.h"
 #include "results/report/page.h"
+#include "results/report/unsynced_page.h"
 #include "results/report/whole_file.h"
 
 namespace headcrash::report {
@@ -124,6 +125,18 @@ Result<ReportResult> write_io_errors_report(db::Database& database, const Report
                       .summary = std::move(report->summary)};
 }
 
+Result<ReportResult> write_unsynced_report(db::Database& database, const ReportOptions& options) {
+  auto report = unsynced_report(database, options.run);
+  if (!report) return pass_on(report);
+  const auto page = write_page(options, report->html);
+  if (!page) return pass_on(page);
+  return ReportResult{.page = *page,
+                      .run = report->run,
+                      .trials = report->cells,
+                      .failed = static_cast<std::size_t>(report->not_measured),
+                      .summary = std::move(report->summary)};
+}
+
 }  // namespace
 
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options) {
@@ -136,6 +149,9 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
     const auto survey = is_io_errors(database, options.run);
     if (!survey) return pass_on(survey);
     if (*survey) return write_io_errors_report(database, options);
+    const auto unsynced = is_unsynced(database, options.run);
+    if (!unsynced) return pass_on(unsynced);
+    if (*unsynced) return write_unsynced_report(database, options);
   }
   const auto facts = gather(database, options.run);
   if (!facts) return pass_on(facts);

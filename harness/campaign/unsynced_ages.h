@@ -1,0 +1,54 @@
+#pragma once
+// The workload of `unsynced-loss`, and what of it a tree still has: pure, without a guest.
+//
+//   set-up    a large file, a log; sync
+//   round     create fN, write fN, append to the log, overwrite a block of the large file, rename f(N-3) rN,
+//             rest 1 s: whose mark says when the round was over, and promises nothing
+//
+// A change has returned when the rest of its round began, a second before the mark, or some milliseconds earlier. Rounds
+// without a mark are left out: nobody knows whether their changes had been made.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/oracle/observed_tree.h"
+#include "harness/workload/operation.h"
+
+namespace headcrash::campaign {
+
+struct UnsyncedWorkload {
+  std::vector<workload::Operation> operations;
+  std::size_t set_up = 0;          ///< operations before the first round
+  std::vector<std::size_t> rests;  ///< of each round
+};
+UnsyncedWorkload unsynced_workload(std::uint32_t rounds);
+
+/// "persisted N" with its instant.
+struct RestMark {
+  std::size_t operation = 0;
+  std::int64_t at_ns = 0;
+};
+
+struct ChangeAge {
+  std::size_t operation = 0;
+  std::string_view kind;  ///< create, write, append, overwrite, rename
+  double age_ms = 0;      ///< at the cut
+  bool lost = false;
+  std::uint64_t bytes = 0;
+};
+/// Of each change in a round with a mark.
+std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload, std::span<const RestMark> marks,
+                                   std::int64_t cut_at_ns, std::span<const oracle::ObservedObject> tree);
+
+struct LossSummary {
+  std::size_t lost = 0, kept = 0;
+  std::uint64_t lost_bytes = 0;
+  double oldest_lost_ms = 0;  ///< 0: nothing is lost
+  double newest_kept_ms = 0;  ///< 0: nothing is kept
+};
+LossSummary summary_of(std::span<const ChangeAge> ages);
+
+}  // namespace headcrash::campaign
