@@ -131,6 +131,28 @@ class MemoryVfs : public Vfs {
     if (folders_.contains(std::string(path))) return FileStatus{.type = FileType::directory};
     return refuse(ENOENT);
   }
+  VfsResult<void> symlink(std::string_view target, std::string_view path) override {
+    note("symlink", path, 0);
+    links_[std::string(path)] = target;
+    return {};
+  }
+  VfsResult<std::string> readlink(std::string_view path) override {
+    note("readlink", path, 0);
+    const auto link = links_.find(std::string(path));
+    if (link == links_.end()) return refuse(ENOENT);
+    return link->second;
+  }
+  VfsResult<void> fsync_directory(std::string_view path) override {
+    note("fsync", path, 1);
+    ++counts.fsyncs;
+    if (!folders_.contains(std::string(path))) return refuse(ENOENT);
+    return {};
+  }
+  VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override {
+    note("chmod", path, mode);
+    if (!files_.contains(std::string(path))) return refuse(ENOENT);
+    return {};
+  }
   VfsResult<void> sync() override { return {}; }
   VfsResult<void> syncfs() override { return {}; }
   VfsResult<SpaceStatus> space() override { return SpaceStatus{}; }
@@ -151,10 +173,6 @@ class MemoryVfs : public Vfs {
   }
   VfsResult<void> fdatasync(FileHandle) override { return refuse(ENOTSUP); }
   VfsResult<void> link(std::string_view, std::string_view) override { return refuse(ENOTSUP); }
-  VfsResult<void> symlink(std::string_view, std::string_view) override { return refuse(ENOTSUP); }
-  VfsResult<std::string> readlink(std::string_view) override { return refuse(ENOTSUP); }
-  VfsResult<void> fsync_directory(std::string_view) override { return refuse(ENOTSUP); }
-  VfsResult<void> chmod(std::string_view, std::uint32_t) override { return refuse(ENOTSUP); }
   VfsResult<void> set_modified(std::string_view, std::int64_t) override { return refuse(ENOTSUP); }
   VfsResult<void> setxattr(std::string_view, std::string_view, std::span<const std::byte>) override {
     return refuse(ENOTSUP);
@@ -190,6 +208,7 @@ class MemoryVfs : public Vfs {
   void forget(const std::string& path) { std::erase(folders_.at(parent(path)), path); }
 
   std::map<std::string, std::vector<std::byte>> files_;
+  std::map<std::string, std::string> links_;
   std::map<std::string, std::vector<std::string>> folders_{{"", {}}};  // with their entries
   std::vector<std::string> handles_;
 };

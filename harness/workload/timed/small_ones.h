@@ -36,6 +36,14 @@ inline const std::vector<Small>& small_ones() {
       {"chen-fsync", {{"burst-kib", 70}}, 1},
       {"dbench", {{"clients", 2}, {"percent", 1}}, 1},
       {"postmark", {{"files", 20}, {"transactions", 60}, {"folders", 3}}, 2},
+      {"laddis",
+       {{"operations-per-s", 40},
+        {"seconds", 6},
+        {"warm-up-s", 1},
+        {"threads", 2},
+        {"kib-per-operation", 8},
+        {"file-kib", 24}},
+       1},
       {"recovery", {{"files", 20}, {"dirty", 10}, {"files-per-folder", 7}}, 1}};
   return kAll;
 }

@@ -17,7 +17,8 @@ namespace {
 
 class Ticks : public Pace {
  public:
-  std::int64_t now_ns() override { return now_ns_ += 1000; }
+  std::int64_t call_ns = 1000;  ///< that each look at the clock takes
+  std::int64_t now_ns() override { return now_ns_ += call_ns; }
   void sleep_until(std::int64_t at_ns) override { now_ns_ = std::max(now_ns_, at_ns); }
 
  private:
@@ -314,6 +315,48 @@ TEST(TimedWorkloads, PostmarkPairsItsTransactions) {
   for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(reading.phase(i));
   EXPECT_EQ(reading.vfs.counts.creates, 150U);
   EXPECT_EQ(reading.vfs.counts.unlinks, 0U);
+}
+
+TEST(TimedWorkloads, LaddisHasItsMixAndWaitsForTheDiskWhereAServerMust) {
+  Trial run("laddis", {{"operations-per-s", 500},
+                       {"seconds", 20},
+                       {"warm-up-s", 4},
+                       {"threads", 4},
+                       {"kib-per-operation", 16},
+                       {"file-kib", 16}});
+  ASSERT_TRUE(run.phase(0));
+  EXPECT_EQ(run.vfs.counts.creates, 500U) << "16 KB for each operation a second";
+  const MemoryVfs::Counts before = run.vfs.counts;
+  ASSERT_TRUE(run.phase(1));
+  const double all = 500 * 24;
+  EXPECT_NEAR(static_cast<double>(run.tally.operations), 500 * 20, 400)
+      << "those of the warm-up do not count";
+  EXPECT_EQ(run.tally.latencies.count(), run.tally.operations);
+  const auto share = [&](std::uint64_t now, std::uint64_t then) {
+    return 100 * static_cast<double>(now - then) / all;
+  };
+  EXPECT_NEAR(share(run.vfs.counts.stats, before.stats), 34 + 13, 2.5);
+  EXPECT_NEAR(share(run.vfs.counts.reads, before.reads), 22, 1.5);
+  EXPECT_NEAR(share(run.vfs.counts.writes, before.writes), 15, 1.5);
+  EXPECT_NEAR(share(run.vfs.counts.lists, before.lists), 3, 1);
+  EXPECT_NEAR(share(run.vfs.counts.creates, before.creates), 2, .7);
+  EXPECT_NEAR(share(run.vfs.counts.unlinks, before.unlinks), 1, .5);
+  // A write, a new file and its directory, a removal's directory, attributes.
+  EXPECT_NEAR(share(run.vfs.counts.fsyncs, before.fsyncs), 15 + 2 * 2 + 1 + 1, 2);
+  ASSERT_TRUE(run.phase(2));
+}
+
+/// A thread that is late serves what has arrived meanwhile, and its response times tell.
+TEST(TimedWorkloads, LaddisCountsFromTheArrival) {
+  const Arguments arguments{{"operations-per-s", 100}, {"seconds", 5}, {"warm-up-s", 0}, {"threads", 1},
+                            {"kib-per-operation", 8},  {"file-kib", 8}};
+  Trial quick("laddis", arguments), slow("laddis", arguments);
+  slow.pace.call_ns = 15'000'000;  // a request takes longer than the time to the next
+  for (Trial* run : {&quick, &slow})
+    for (std::size_t phase = 0; phase < 2; ++phase) ASSERT_TRUE(run->phase(phase));
+  EXPECT_EQ(quick.tally.operations, slow.tally.operations) << "the load does not wait";
+  EXPECT_LT(quick.tally.latencies.quantile_ns(.99), 1'000'000);
+  EXPECT_GT(slow.tally.latencies.quantile_ns(.99), 1'000'000'000);
 }
 
 TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInOrdersOfTheirOwn) {

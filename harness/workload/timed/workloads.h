@@ -22,6 +22,7 @@ TimedWorkload chen_burst();
 TimedWorkload chen_fsync();
 TimedWorkload dbench();
 TimedWorkload postmark();
+TimedWorkload laddis();
 TimedWorkload recovery();
 
 }  // namespace headcrash::timed

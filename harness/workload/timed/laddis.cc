@@ -1,0 +1,269 @@
+// An NFS server under the SFS 1.1 load: requests arrive at a rate, and each is answered when what it changed is on
+// the disk.
+//
+// Source: the operation mix of SPEC SFS 1.1 (SPECnfs_A93, LADDIS), which is nhfsstone's: lookup 34 %, read 22,
+// write 15, getattr 13, readlink 8, readdir 3, create 2, remove, fsstat and setattr 1. Peacock, Kamaraju and
+// Agrawal, "Fast Consistency Checking for the Solaris File System", 1998, section 6, use it; 5 MB of files for each
+// operation a second agree with the 3 GB at 600 of their section 6.4. The benchmark itself is licensed and is not
+// part of this.
+//
+// A user is one of the server's threads (nfsd). Requests arrive at the rate whether earlier ones have been answered
+// or not; they are dealt out in turn, and a request's response time counts from its arrival, waiting for the thread
+// included. Requests of the warm-up are done and not counted.
+//
+// Our choices: the time between two arrivals is uniform between nothing and twice its mean; each thread has files
+// of its own, of equal size, of which a fifth is used; a directory has 30; one name in ten is a symbolic link; reads
+// and writes are of 8 KiB, as large as NFS version 2 allows; seven writes of ten append, up to twice the size that
+// a file began with, after which they overwrite; created files are empty, and the oldest is removed. A write is
+// answered after fsync of its file, what changes names after fsync of the directory as well. No write gathering.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "harness/workload/timed/dice.h"
+#include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/workloads.h"
+
+namespace headcrash::timed {
+namespace {
+
+constexpr std::uint64_t kTransferBytes = 8 << 10;
+constexpr std::uint64_t kFilesPerFolder = 30;
+constexpr std::uint64_t kFilesPerLink = 10;
+constexpr std::uint64_t kUsedShare = 5;       ///< one file in five
+constexpr std::uint64_t kAppendPercent = 70;  ///< of the writes
+constexpr std::uint64_t kKibBytes = 1 << 10;
+
+enum class Kind : std::uint8_t {
+  lookup,
+  read,
+  write,
+  get_attributes,
+  read_link,
+  read_directory,
+  create,
+  remove,
+  space,
+  set_attributes
+};
+
+/// Per cent, in the order of Kind.
+constexpr std::array<std::uint64_t, 10> kPercentOfKind = {34, 22, 15, 13, 8, 3, 2, 1, 1, 1};
+
+/// The files of one thread, and what is asked of them: the same whenever it is drawn.
+class Thread {
+ public:
+  explicit Thread(const User& user)
+      : number_(user.number),
+        dice_(mixed_seed(user.seed, user.number, 1)),
+        file_bytes_(argument(user.arguments, "file-kib") * kKibBytes),
+        rate_(argument(user.arguments, "operations-per-s")),
+        threads_(argument(user.arguments, "threads")),
+        end_ns_(static_cast<std::int64_t>(argument(user.arguments, "warm-up-s") +
+                                          argument(user.arguments, "seconds")) *
+                kNsPerSecond) {
+    const std::uint64_t set_bytes = rate_ * argument(user.arguments, "kib-per-operation") * kKibBytes;
+    sizes_.assign(std::max<std::uint64_t>(kUsedShare, set_bytes / file_bytes_ / threads_), file_bytes_);
+  }
+
+  struct Request {
+    std::int64_t arrives_ns = 0;  ///< after the begin of the phase
+    Kind kind = Kind::lookup;
+    TimedFile file;            ///< as it is before the request
+    std::uint64_t offset = 0;  ///< read, write
+    std::string folder;
+    std::string link;
+  };
+  /// Nothing: the load is over.
+  std::optional<Request> next() {
+    const std::uint64_t mean_ns = kNsPerSecond * threads_ / rate_;
+    arrives_ns_ += static_cast<std::int64_t>(dice_.below(2 * mean_ns + 1));
+    if (arrives_ns_ >= end_ns_) return {};
+    Request request{.arrives_ns = arrives_ns_, .kind = draw_kind(), .file = {}, .offset = 0};
+    const std::uint64_t at = dice_.below(sizes_.size() / kUsedShare);
+    std::uint64_t& size = sizes_[at];
+    request.file = file(at);
+    request.folder = folder(at / kFilesPerFolder);
+    request.link = link(at / kFilesPerLink);
+    request.offset = dice_.below(size / kTransferBytes) * kTransferBytes;
+    const bool appends = dice_.below(100) < kAppendPercent;
+    if (request.kind == Kind::write && appends && size < 2 * file_bytes_) {
+      request.offset = size;
+      size += kTransferBytes;
+    }
+    if (request.kind == Kind::remove && oldest_ == created_) request.kind = Kind::get_attributes;
+    if (request.kind == Kind::create) request.file = created(created_++);
+    if (request.kind == Kind::remove) request.file = created(oldest_++);
+    if (request.kind == Kind::create || request.kind == Kind::remove) request.folder = top();
+    return request;
+  }
+
+  std::uint64_t files() const { return sizes_.size(); }
+  TimedFile file(std::uint64_t at) const {
+    return {.path = fmt::format("{}/f{}", folder(at / kFilesPerFolder), at),
+            .number = static_cast<std::uint32_t>(number_ << 20 | at),
+            .bytes = sizes_[at]};
+  }
+  std::string top() const { return fmt::format("nfs{}", number_); }
+  std::string folder(std::uint64_t at) const { return fmt::format("{}/d{}", top(), at); }
+  std::string link(std::uint64_t at) const { return fmt::format("{}/l{}", top(), at); }
+  /// Those that have been created and not removed.
+  std::pair<std::uint64_t, std::uint64_t> left() const { return {oldest_, created_}; }
+  TimedFile created(std::uint64_t at) const {
+    return {.path = fmt::format("{}/n{}", top(), at),
+            .number = static_cast<std::uint32_t>(number_ << 20 | (sizes_.size() + at)),
+            .bytes = 0};
+  }
+
+ private:
+  Kind draw_kind() {
+    std::uint64_t drawn = dice_.below(100);
+    std::size_t kind = 0;
+    while (drawn >= kPercentOfKind[kind]) drawn -= kPercentOfKind[kind++];
+    return static_cast<Kind>(kind);
+  }
+
+  std::uint64_t number_;
+  Dice dice_;
+  std::uint64_t file_bytes_, rate_, threads_;
+  std::int64_t end_ns_;
+  std::vector<std::uint64_t> sizes_;
+  std::int64_t arrives_ns_ = 0;
+  std::uint64_t created_ = 0, oldest_ = 0;
+};
+
+PhaseResult prepare(User& user) {
+  FileWork work(user);
+  const Thread thread(user);
+  if (auto made = work.make_folder(thread.top()); !made) return made;
+  for (std::uint64_t at = 0; at < thread.files(); ++at) {
+    if (at % kFilesPerFolder == 0)
+      if (auto made = work.make_folder(thread.folder(at / kFilesPerFolder)); !made) return made;
+    if (auto made = work.create(thread.file(at)); !made) return made;
+    if (at % kFilesPerLink != 0) continue;
+    const std::string link = thread.link(at / kFilesPerLink);
+    if (auto made = FileWork::told(user.vfs.symlink(thread.file(at).path, link), "symlink", link); !made)
+      return made;
+  }
+  return work.sync();
+}
+
+/// Until the change is on the disk: fsync of the file, and of the directory whose names have changed.
+PhaseResult commit_names(User& user, const std::string& folder) {
+  return FileWork::told(user.vfs.fsync_directory(folder), "fsync", folder);
+}
+
+PhaseResult create(User& user, FileWork& work, const Thread::Request& request) {
+  const auto made = work.with_open(
+      request.file, {.create = true, .exclusive = true}, "create",
+      [&](FileHandle handle) { return FileWork::told(user.vfs.fsync(handle), "fsync", request.file.path); });
+  return made ? commit_names(user, request.folder) : made;
+}
+
+PhaseResult write(User& user, FileWork& work, const Thread::Request& request) {
+  return work.with_open(request.file, {}, "open", [&](FileHandle handle) -> PhaseResult {
+    if (auto put = work.write_at(handle, request.file, request.offset, kTransferBytes); !put) return put;
+    return FileWork::told(user.vfs.fsync(handle), "fsync", request.file.path);
+  });
+}
+
+PhaseResult set_attributes(User& user, FileWork& work, const Thread::Request& request) {
+  const auto changed =
+      FileWork::told(user.vfs.chmod(request.file.path, request.arrives_ns % 2 == 0 ? 0644 : 0600), "chmod",
+                     request.file.path);
+  return changed ? work.fsync(request.file) : changed;
+}
+
+template <typename T>
+PhaseResult looked(const VfsResult<T>& found, std::string_view verb, const std::string& path) {
+  return FileWork::told(found.map([](const T&) {}), verb, path);
+}
+
+PhaseResult answer(User& user, FileWork& work, const Thread::Request& request) {
+  switch (request.kind) {
+    case Kind::read:
+      return work.with_open(request.file, {}, "open", [&](FileHandle handle) {
+        return work.read_at(handle, request.file, request.offset, kTransferBytes);
+      });
+    case Kind::write:
+      return write(user, work, request);
+    case Kind::read_link:
+      return looked(user.vfs.readlink(request.link), "readlink", request.link);
+    case Kind::read_directory:
+      return work.list(request.folder);
+    case Kind::create:
+      return create(user, work, request);
+    case Kind::remove: {
+      const auto gone = work.remove(request.file.path);
+      return gone ? commit_names(user, request.folder) : gone;
+    }
+    case Kind::space:
+      return looked(user.vfs.space(), "statfs", "/");
+    case Kind::set_attributes:
+      return set_attributes(user, work, request);
+    case Kind::lookup:
+    case Kind::get_attributes:
+      break;
+  }
+  return work.stat(request.file.path);
+}
+
+PhaseResult serve(User& user) {
+  FileWork work(user, kTransferBytes);
+  Thread thread(user);
+  const std::int64_t begun_ns = user.pace.now_ns();
+  const std::int64_t counts_from_ns =
+      static_cast<std::int64_t>(argument(user.arguments, "warm-up-s")) * kNsPerSecond;
+  while (const auto request = thread.next()) {
+    const std::int64_t arrival_ns = begun_ns + request->arrives_ns;
+    if (user.pace.now_ns() < arrival_ns) user.pace.sleep_until(arrival_ns);
+    if (auto done = answer(user, work, *request); !done) return done;
+    if (request->arrives_ns < counts_from_ns) continue;
+    ++user.tally.operations;
+    user.tally.latencies.record(user.pace.now_ns() - arrival_ns);
+  }
+  return {};
+}
+
+PhaseResult verify(User& user) {
+  FileWork work(user);
+  Thread thread(user);
+  while (thread.next()) {
+  }
+  for (std::uint64_t at = 0; at < thread.files(); ++at)
+    if (auto same = work.read(thread.file(at)); !same) return same;
+  const auto [oldest, end] = thread.left();
+  for (std::uint64_t at = oldest; at < end; ++at)
+    if (auto same = work.read(thread.created(at)); !same) return same;
+  return oldest == 0 ? PhaseResult{} : work.expect_missing(thread.created(oldest - 1).path);
+}
+
+std::vector<Phase> laddis_phases(const Arguments& arguments) {
+  const std::size_t threads = argument(arguments, "threads");
+  return {{.name = "prepare", .users = threads, .measured = false, .body = prepare},
+          {.name = "serve", .users = threads, .cold = true, .body = serve},
+          {.name = "verify", .users = threads, .measured = false, .body = verify}};
+}
+
+}  // namespace
+
+TimedWorkload laddis() {
+  return {
+      .name = "laddis",
+      .title = "an NFS server's requests at a rate, each answered when it is on the disk",
+      .source =
+          "SPEC SFS 1.1's mix of operations; Peacock, Kamaraju and Agrawal 1998, section 6; draws are ours",
+      .operation = "requests",
+      .parameters = {{"operations-per-s", 600, 20, 1, 100'000, "requests that arrive a second: section 6.4"},
+                     {"seconds", 600, 10, 1, 86'400, "that count: ten minutes, section 6.3"},
+                     {"warm-up-s", 300, 2, 0, 86'400, "before that, not counted: our choice"},
+                     {"threads", 64, 8, 1, 1024, "of the server: our choice"},
+                     {"kib-per-operation", 5 << 10, 512, 8, 1 << 20, "of files for each operation a second"},
+                     {"file-kib", 136, 136, 8, 1 << 20,
+                      "of each file at first: SFS 1.1's mean, from memory"}},
+      .phases = laddis_phases};
+}
+
+}  // namespace headcrash::timed
