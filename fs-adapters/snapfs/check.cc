@@ -22,13 +22,17 @@ class Checker {
         marked_(s_.blocks),
         inodes_marked_(s_.inodes) {
     report_.superblock = s_;
+    report_.logged = r_.logged().records;
   }
 
   CheckReport run() {
     for (BlockAddress address = 0; address < s_.first_block(); ++address) used_[address] = true;
     look_at_map(s_.block_map, s_.block_tree(), marked_);
     look_at_map(s_.inode_map, s_.inode_tree(), inodes_marked_);
+    for (const auto& [address, in_use] : r_.logged().blocks) marked_[address] = in_use;
+    for (const auto& [number, in_use] : r_.logged().numbers) inodes_marked_[number] = in_use;
     look_at_records();
+    look_at_logged_inodes();
     look_at_names();
     look_at_links();
     look_at_marks();
@@ -88,15 +92,25 @@ class Checker {
     if (!done) find(FindingKind::tree, done.error().message());
   }
 
+  void look_at_logged_inodes() {
+    for (const auto& [number, inode] : r_.logged().inodes)
+      if (inode) see(*inode);
+  }
+
   void look_at_record(std::span<const std::byte> record, InodeNumber number) {
+    if (r_.logged().inodes.contains(number)) return;
     const auto inode = decode_inode(record, number, s_);
     if (!inode) return find(FindingKind::inode, inode.error().message(), number);
     if (!*inode) return;
     if (number < kRootInode || number >= s_.inodes)
       return find(FindingKind::inode, fmt::format("inode {} is none", number), number);
-    own_blocks(**inode);
-    ++((*inode)->is_directory() ? report_.directories : report_.files);
-    inodes_.emplace(number, **inode);
+    see(**inode);
+  }
+
+  void see(const Inode& inode) {
+    own_blocks(inode);
+    ++(inode.is_directory() ? report_.directories : report_.files);
+    inodes_.emplace(inode.number, inode);
   }
 
   void own_blocks(const Inode& inode) {

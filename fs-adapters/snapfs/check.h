@@ -40,6 +40,7 @@ struct CheckReport {
   std::vector<Finding> findings;
   std::uint64_t more_findings = 0;
   Superblock superblock;
+  std::size_t logged = 0;  ///< records of the intent log that continue the superblock
   std::uint32_t files = 0, directories = 0;
   std::uint32_t free_blocks = 0, free_inodes = 0;  ///< as counted
   bool nothing_found() const { return findings.empty() && more_findings == 0; }

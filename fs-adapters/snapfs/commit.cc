@@ -16,7 +16,7 @@ constexpr os::TimeNs kBusyNs = model::kMillisecondNs;
 
 /// All that has been done when it is called is on the disk when it returns.
 VfsResult<void> Store::commit_all() {
-  const std::uint64_t wanted = open_->empty() ? open_->number - 1 : open_->number;
+  const std::uint64_t wanted = newest_with_changes();
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
   if (committed_ >= wanted) return {};
@@ -48,37 +48,45 @@ VfsResult<void> Store::unmount() {
   if (auto written = write_unordered(); !written) return written;
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
-  if (open_->empty() && s_.clean) return {};
+  if (open_->empty() && !log_.changes && s_.clean) return {};
   return commit_open(Clean::yes);
-}
-
-/// With the commit lock.
-VfsResult<void> Store::commit_open(Clean clean) {
-  barrier_ = options_.spawn != Spawn::beside_operations;
-  while (barrier_ && open_->operations != 0) operation_ended_.wait();
-  auto done = spawn_and_commit(clean);
-  lift_barrier();
-  return done;
 }
 
 void Store::lift_barrier() {
   if (std::exchange(barrier_, false)) operation_ended_.wake_all();
 }
 
-VfsResult<void> Store::spawn_and_commit(Clean clean) {
+/// Another one is open; the old one has all its operations. With the commit lock; who calls it lifts the barrier
+/// when he has done (LiftBarrier).
+VfsResult<void> Store::spawn() {
+  barrier_ = options_.spawn != Spawn::beside_operations;
+  while (barrier_ && open_->operations != 0) operation_ended_.wait();
   closing_ = std::move(open_);
   open_ = std::make_unique<Generation>(closing_->number + 1);
   closing_is_moved_ = false;
   counters_.most_concurrent = std::max<std::uint64_t>(counters_.most_concurrent, closing_->operations);
   if (options_.spawn == Spawn::barrier) lift_barrier();
   while (closing_->operations != 0) operation_ended_.wait();
+  if (stopped_) return refuse(EIO);
+  return {};
+}
+
+VfsResult<void> Store::commit_open(Clean clean) {
+  const LiftBarrier lifted{*this};
+  if (auto spawned = spawn(); !spawned) return spawned;
+  return commit_closing(clean);
+}
+
+/// With what the log has, too.
+VfsResult<void> Store::commit_closing(Clean clean) {
+  if (log_.changes) closing_->continue_after(*std::exchange(log_.changes, nullptr));
   const bool has_changes = !closing_->empty();
   Superblock next = s_;
   next.generation = closing_->number;
   next.clean = clean == Clean::yes;
   next.time = now();
   next.next_generation = next_inode_generation_;
-  auto done = stopped_ ? VfsResult<void>(refuse(EIO)) : move_to_blocks(*closing_, next);
+  auto done = move_to_blocks(*closing_, next);
   closing_is_moved_ = true;
   if (options_.reuse == Reuse::at_spawn) let_go_of_freed(*closing_);
   if (done) done = write_outstanding(*closing_);
@@ -89,6 +97,7 @@ VfsResult<void> Store::spawn_and_commit(Clean clean) {
   }
   s_ = next;
   committed_ = next.generation;
+  log_ = {.free_blocks = s_.free_blocks, .free_inodes = s_.free_inodes};
   if (has_changes) ++counters_.commits;
   if (options_.reuse != Reuse::at_spawn) let_go_of_freed(*closing_);
   closing_.reset();
@@ -147,16 +156,20 @@ VfsResult<void> Store::move_inodes(Generation& generation, Superblock& next) {
         encode(inode, record);
       else
         std::ranges::fill(record, std::byte{0});
-      if (inode.allocated() && inode.links == 0)
-        unlinked_.insert(at->first);
-      else
-        unlinked_.erase(at->first);
+      note_if_unlinked(at->first, inode);
     }
     cpu.use(moved * cpu.costs().inode_changed);
   }
   next.record_map = record_map_;
   next.unlinked = static_cast<std::uint32_t>(unlinked_.size());
   return {};
+}
+
+void Store::note_if_unlinked(InodeNumber number, const Inode& inode) {
+  if (inode.allocated() && inode.links == 0)
+    unlinked_.insert(number);
+  else
+    unlinked_.erase(number);
 }
 
 VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next) {
@@ -254,15 +267,20 @@ VfsResult<void> Store::flush_device() {
 VfsResult<void> Store::write_superblock(const Superblock& next) {
   if (!options_.commits_early)
     if (auto flushed = flush_device(); !flushed) return flushed;
-  const std::vector<std::byte> bytes = encode(next);
-  const std::uint64_t slot = slot_lba(options_.one_superblock ? 1 : next.generation);
-  os::BlockRequest request{model::Op::write, slot, kSuperblockBytes / kSectorBytes};
+  const std::size_t slot = options_.one_superblock ? slot_ : slot_ + 1;
+  if (auto written = write_to_disk(slot_lba(slot), encode(next)); !written) return written;
+  slot_ = slot % kSlotAt.size();
+  return flush_device();
+}
+
+VfsResult<void> Store::write_to_disk(std::uint64_t lba, std::span<const std::byte> bytes) {
+  os::BlockRequest request{model::Op::write, lba, static_cast<std::uint32_t>(bytes.size() / kSectorBytes)};
   request.data = bytes;
   auto status = disk_.transfer(request);
   for (int tries = 1; status != model::Status::ok && tries < kWriteTries && !executor.halted(); ++tries)
     status = disk_.transfer(request);
   if (status != model::Status::ok) return refuse(EIO);
-  return flush_device();
+  return {};
 }
 
 void Store::let_go_of_freed(Generation& generation) {

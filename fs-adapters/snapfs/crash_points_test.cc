@@ -119,7 +119,10 @@ struct Crashes {
         image(*media::MemoryStore::create(disk.store->sectors())),
         scratch(*media::MemoryStore::create(disk.store->sectors())) {
     copy(*disk.store, *image);
-    copy(*disk.store, *image_at_superblock);
+    copy(*disk.store, *image_at_commit);
+    const auto reader = ImageReader::open(*disk.store);
+    EXPECT_TRUE(reader);
+    first_block_lba = reader->superblock().lba_of(reader->superblock().first_block());
   }
 
   static void copy(const model::SectorStore& from, model::SectorStore& to) {
@@ -127,9 +130,8 @@ struct Crashes {
     EXPECT_TRUE(from.read(0, all));
     EXPECT_TRUE(to.write(0, all));
   }
-  static bool is_superblock(const bench::LoggedStore::Write& write) {
-    return write.lba < kReservedBytes / kSectorBytes;
-  }
+  /// A superblock or a record of the log, before and after which the disk is flushed.
+  bool is_commit(const bench::LoggedStore::Write& write) const { return write.lba < first_block_lba; }
 
   void run(const Workload& workload, std::uint64_t cache_bytes = 512 << 10) {
     run_machine(cache_bytes, [&](Machine& m) {
@@ -199,22 +201,23 @@ struct Crashes {
   void look() {
     const auto& log = disk.log.log;
     std::mt19937 random(1);
-    std::size_t last_superblock = 0;
+    std::size_t last_commit = 0;
     for (std::size_t i = 0; i < log.size() && problems.size() < 5; ++i) {
-      if (is_superblock(log[i])) {
-        look_at_subsets(last_superblock, i, random);
+      if (is_commit(log[i])) {
+        look_at_subsets(last_commit, i, random);
         look_at_torn(i);
-        last_superblock = i + 1;
+        last_commit = i + 1;
       }
       EXPECT_TRUE(image->write(log[i].lba, log[i].bytes));
       look_at(*image, i + 1, "after write " + std::to_string(i) + ": ");
     }
   }
 
-  /// Of the writes since the last superblock (`from`) up to the next one, as a disk with a cache has them.
+  /// Of the writes since the last superblock or record (`from`) up to the next one, as a disk with a cache has
+  /// them.
   void look_at_subsets(std::size_t from, std::size_t to, std::mt19937& random) {
     for (int round = 0; round < 4 && problems.size() < 5; ++round) {
-      copy(*image_at_superblock, *scratch);
+      copy(*image_at_commit, *scratch);
       for (std::size_t i = from; i < to; ++i)
         if (random() % 2 == 0) {
           EXPECT_TRUE(scratch->write(disk.log.log[i].lba, disk.log.log[i].bytes));
@@ -224,11 +227,12 @@ struct Crashes {
     }
   }
 
-  /// Any of a superblock's sectors.
+  /// Any of the sectors of a superblock or record.
   void look_at_torn(std::size_t number) {
     const auto& write = disk.log.log[number];
     const std::size_t sectors = write.bytes.size() / kSectorBytes;
-    for (unsigned mask = 0; mask + 1 < 1U << sectors && problems.size() < 5; ++mask) {
+    const unsigned masks = 1U << std::min<std::size_t>(sectors, 5);  // of a long record the first sectors
+    for (unsigned mask = 0; mask + 1 < masks && problems.size() < 5; ++mask) {
       copy(*image, *scratch);
       for (std::size_t i = 0; i < sectors; ++i)
         if ((mask >> i & 1U) != 0) {
@@ -238,8 +242,8 @@ struct Crashes {
       look_at(*scratch, number,
               "sectors " + std::to_string(mask) + " of write " + std::to_string(number) + ": ");
     }
-    copy(*image, *image_at_superblock);
-    EXPECT_TRUE(image_at_superblock->write(write.lba, write.bytes));
+    copy(*image, *image_at_commit);
+    EXPECT_TRUE(image_at_commit->write(write.lba, write.bytes));
   }
 
   void look_at(const model::SectorStore& store, std::size_t writes, const std::string& where) {
@@ -285,13 +289,13 @@ struct Crashes {
   Disk disk;
   MountOptions mount;
   std::unique_ptr<media::MemoryStore> image, scratch;
-  std::unique_ptr<media::MemoryStore> image_at_superblock =
-      *media::MemoryStore::create(disk.store->sectors());
+  std::unique_ptr<media::MemoryStore> image_at_commit = *media::MemoryStore::create(disk.store->sectors());
   std::unique_ptr<Recorder> recorder;
   Counters counters;
   bool judges_names = true;  ///< off: several users' operations have no order
   Bytes bytes = Bytes::letter_of_name;
   bool write_cache = false;  ///< of the disk: a flush writes the sectors in their order on it
+  std::uint64_t first_block_lba = 0;
   int states = 0;
   std::vector<std::string> problems;
 };
@@ -353,27 +357,39 @@ void wear(Recorder& r) {
   }
 }
 
-const bench::DiskOptions kSmallDisk = {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .id = 3}};
+/// A way to run it, and the disk for it.
+struct Kind {
+  DataMode data = DataMode::ordered;
+  std::uint32_t log_bytes = 0;
+  bench::DiskOptions disk(std::uint64_t device_bytes) const {
+    return {.device_bytes = device_bytes + log_bytes,
+            .mkfs = {.block_bytes = 512, .log_bytes = log_bytes, .id = 3}};
+  }
+};
+constexpr std::uint32_t kLogBytes = 8 << 10;
 
-class CrashPoints : public testing::TestWithParam<DataMode> {};
-INSTANTIATE_TEST_SUITE_P(Snapfs, CrashPoints, testing::Values(DataMode::ordered, DataMode::copy_on_write));
+class CrashPoints : public testing::TestWithParam<Kind> {};
+INSTANTIATE_TEST_SUITE_P(Snapfs, CrashPoints,
+                         testing::Values(Kind{DataMode::ordered}, Kind{DataMode::copy_on_write},
+                                         Kind{DataMode::ordered, kLogBytes},
+                                         Kind{DataMode::copy_on_write, kLogBytes}));
 
 TEST_P(CrashPoints, NothingIsFoundAtAnyOfThem) {
-  Crashes crashes(kSmallDisk, {.data = GetParam()});
+  Crashes crashes(GetParam().disk(1 << 20), {.data = GetParam().data});
   crashes.run(change_things);
   crashes.look();
   crashes.expect_none();
 }
 
 TEST_P(CrashPoints, NorWhenBlocksAreUsedAgainSoon) {
-  Crashes crashes({.device_bytes = 320 << 10, .mkfs = {.block_bytes = 512, .id = 3}}, {.data = GetParam()});
+  Crashes crashes(GetParam().disk(320 << 10), {.data = GetParam().data});
   crashes.run(wear);
   crashes.look();
   crashes.expect_none();
 }
 
 TEST_P(CrashPoints, NorOnADiskWithAVolatileCache) {
-  Crashes crashes({.device_bytes = 320 << 10, .mkfs = {.block_bytes = 512, .id = 3}}, {.data = GetParam()});
+  Crashes crashes(GetParam().disk(320 << 10), {.data = GetParam().data});
   crashes.write_cache = true;
   crashes.run(wear);
   crashes.look();
@@ -382,11 +398,10 @@ TEST_P(CrashPoints, NorOnADiskWithAVolatileCache) {
 
 /// Operations of one generation go on while the next one is open and being changed.
 TEST_P(CrashPoints, NorWhileGenerationsOverlap) {
-  Crashes crashes({.device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .id = 3}},
-                  {.data = GetParam(), .dirty_blocks_max = 12});
+  Crashes crashes(GetParam().disk(4 << 20), {.data = GetParam().data, .dirty_blocks_max = 12});
   crashes.run_crowd(40);
   EXPECT_GT(crashes.counters.most_concurrent, 0U);
-  EXPECT_GT(crashes.counters.commits, 10U);
+  EXPECT_GT(crashes.counters.commits + crashes.counters.records, 10U);
   crashes.look();
   crashes.expect_none();
 }
@@ -394,8 +409,7 @@ TEST_P(CrashPoints, NorWhileGenerationsOverlap) {
 /// What a generation has freed while it is on its way is still the committed one's: another user, who has little
 /// memory, writes to new blocks meanwhile.
 TEST_P(CrashPoints, NorWhenSomebodyWritesDuringACommit) {
-  Crashes crashes({.device_bytes = 512 << 10, .mkfs = {.block_bytes = 512, .id = 3}},
-                  {.data = GetParam(), .dirty_blocks_max = 1000});
+  Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});
   const auto before = [](Recorder& r) {
     r.write("a", 0, 30'000);
     const auto name = [](int i) { return std::to_string(i) + (i % 2 == 0 ? "k" : "g"); };
@@ -424,6 +438,7 @@ struct Control {
   bool crowd = false;
   bool write_cache = false;
   VersionCheck version_check = VersionCheck::every_sector;
+  std::uint32_t log_bytes = 0;
 };
 
 class CrashControls : public testing::TestWithParam<Control> {};
@@ -445,13 +460,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Control{.name = "drops_in_flight",
                             .mount = {.dirty_blocks_max = 12, .drops_in_flight = true},
                             .crowd = true},
+                    Control{.name = "logs_early", .mount = {.logs_early = true}, .log_bytes = kLogBytes},
                     Control{.name = "unordered_data", .mount = {.data = DataMode::unordered}}),
     [](const auto& test) { return test.param.name; });
 
 TEST_P(CrashControls, AreSeen) {
   const Control& control = GetParam();
   Crashes crashes({.device_bytes = control.crowd ? 4U << 20 : 320U << 10,
-                   .mkfs = {.block_bytes = 512, .version_check = control.version_check, .id = 3}},
+                   .mkfs = {.block_bytes = 512,
+                            .version_check = control.version_check,
+                            .log_bytes = control.log_bytes,
+                            .id = 3}},
                   control.mount);
   crashes.write_cache = control.write_cache;
   if (control.crowd)

@@ -43,6 +43,7 @@ tree::Timestamp decode_time(std::span<const std::byte> bytes, std::size_t at) {
 std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
   if (!std::has_single_bit(s.block_bytes) || s.block_bytes < kBlockBytesMin || s.block_bytes > kBlockBytesMax)
     return "block size";
+  if (s.log_blocks >= s.blocks) return "blocks of the log";
   if (s.blocks <= s.first_block() || std::uint64_t{s.blocks} * s.sectors_per_block() > device_sectors)
     return "blocks beyond the device";
   if (s.inodes <= kRootInode || s.inodes > kInodesMax) return "number of inodes";
@@ -109,7 +110,8 @@ std::vector<std::byte> encode(const Superblock& s) {
   const std::uint32_t flags = (s.clean ? kFlagClean : 0U) |
                               (s.version_check == VersionCheck::first_sector ? kFlagFirstSectorOnly : 0U);
   std::size_t at = 0;
-  for (const std::uint32_t word : {kMagic, kFormatVersion, s.id, s.block_bytes, s.blocks, s.inodes, flags}) {
+  for (const std::uint32_t word :
+       {kMagic, kFormatVersion, s.id, s.block_bytes, s.blocks, s.inodes, flags, s.log_blocks}) {
     store32(b, at, word);
     at += 4;
   }
@@ -137,6 +139,7 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
                .inodes = load32(b, 20),
                .version_check = (flags & kFlagFirstSectorOnly) != 0 ? VersionCheck::first_sector
                                                                     : VersionCheck::every_sector,
+               .log_blocks = load32(b, 28),
                .generation = load64(b, kGenerationAt),
                .clean = (flags & kFlagClean) != 0,
                .record_map = load32(b, kSecond),

@@ -71,6 +71,7 @@ struct Superblock {
   std::uint32_t id = 0;  ///< of this file system: another mkfs gives another one
   std::uint32_t block_bytes = 0, blocks = 0, inodes = 0;
   VersionCheck version_check = VersionCheck::every_sector;
+  std::uint32_t log_blocks = 0;  ///< of the intent log (log_record.h); 0: there is none
 
   std::uint64_t generation = 0;
   bool clean = false;  ///< it was unmounted with this generation
@@ -80,9 +81,12 @@ struct Superblock {
   std::uint32_t next_generation = 1;  ///< of the next inode that is made
   tree::Timestamp time;
 
-  std::uint32_t first_block() const {
+  /// The log begins there.
+  std::uint32_t log_block() const {
     return static_cast<std::uint32_t>((kReservedBytes + block_bytes - 1) / block_bytes);
   }
+  std::size_t log_bytes() const { return std::size_t{log_blocks} * block_bytes; }
+  std::uint32_t first_block() const { return log_block() + log_blocks; }
   bool holds(BlockAddress address) const { return address >= first_block() && address < blocks; }
   std::uint32_t sectors_per_block() const { return block_bytes / kSectorBytes; }
   std::uint64_t lba_of(BlockAddress address) const { return std::uint64_t{address} * sectors_per_block(); }
@@ -103,9 +107,8 @@ std::vector<std::byte> encode(const Superblock& superblock);
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_sectors);
 /// The newer one of the slots that are whole. An Error says what is wrong with each.
 Result<Superblock> read_superblock(const model::SectorStore& store);
-/// The slot that a generation's superblock goes to.
-inline std::uint64_t slot_lba(std::uint64_t generation) {
-  return kSlotAt[generation % 2] / kSectorBytes;
+inline std::uint64_t slot_lba(std::size_t slot) {
+  return kSlotAt[slot % kSlotAt.size()] / kSectorBytes;
 }
 
 struct Inode : tree::Attributes {

@@ -29,6 +29,9 @@ struct Generation {
   std::set<std::uint32_t> record_leaves;  ///< of the record map, that `inodes` lie in
   std::set<InodeNumber> numbers_born, numbers_freed;
 
+  /// What the one before it has changed, too, which is on the disk and not committed: as if both were one.
+  void continue_after(const Generation& older);
+
   bool empty() const { return born.empty() && freed.empty() && outstanding.empty() && inodes.empty(); }
 };
 

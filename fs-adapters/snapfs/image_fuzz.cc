@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fs-adapters/snapfs/log_record.h"
 #include "fs-adapters/snapfs/testing/mounted.h"
 #include "plugin/base/testing/fuzz.h"
 #include "plugin/base/testing/image_edits.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t kEditsMax = 200;
 
 /// What is edited.
-enum class Part : std::uint8_t { all, superblocks, record_map, bitmaps, inodes };
+enum class Part : std::uint8_t { all, superblocks, record_map, bitmaps, inodes, log };
 
 struct Target {
   std::vector<std::byte> image;
@@ -22,7 +23,10 @@ struct Target {
   explicit Target(Part part) {
     // A control's format, so that an edited superblock is believed.
     bench::Disk disk({.device_bytes = 512 << 10,
-                      .mkfs = {.block_bytes = 512, .version_check = VersionCheck::first_sector, .id = 4}});
+                      .mkfs = {.block_bytes = 512,
+                               .version_check = VersionCheck::first_sector,
+                               .log_bytes = part == Part::log ? 8U << 10 : 0U,
+                               .id = 4}});
     {
       bench::Machine m(*disk.store);
       m.mount();
@@ -38,6 +42,15 @@ struct Target {
         EXPECT_TRUE(open);
         EXPECT_TRUE(fs.unlink("last"));
         EXPECT_TRUE(fs.sync());
+        if (part != Part::log) return;
+        for (const char* name : {"d/large", "d/moved", "logged"}) {
+          const auto file = fs.open(name, {.create = true});
+          EXPECT_TRUE(file);
+          EXPECT_TRUE(fs.truncate(*file, 3'000));
+          EXPECT_TRUE(fs.pwrite(*file, 2'000, bench::bytes_of("logged")));
+          EXPECT_TRUE(fs.fsync(*file));
+          EXPECT_TRUE(fs.close(*file));
+        }
       });
     }
     image.resize(disk.store->sectors() * kSectorBytes);
@@ -49,6 +62,8 @@ struct Target {
     if (has(Part::superblocks))
       for (const std::uint64_t slot : kSlotAt)
         for (std::size_t sector = 0; sector < 4; ++sector) areas.push_back(slot + sector * kSectorBytes);
+    for (std::size_t at = 0; has(Part::log) && at < s.log_bytes(); at += kSectorBytes)
+      areas.push_back(s.lba_of(s.log_block()) * kSectorBytes + at);
     const auto add = [&](BlockAddress address) { areas.push_back(std::uint64_t{address} * s.block_bytes); };
     const auto add_record_map = [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte>) {
       if (has(leaf == nullptr ? Part::record_map : Part::inodes)) add(at);
@@ -77,13 +92,15 @@ struct Target {
     reseal(bytes);
   }
 
-  /// Records that were edited get their checksums again, so that what they say is looked at.
+  /// Records of inodes and of the log that were edited get their checksums again, so that what they say is
+  /// looked at.
   void reseal(std::span<std::byte> bytes) const {
     const auto reader_store = *media::MemoryStore::create(bytes.size() / kSectorBytes);
     EXPECT_TRUE(reader_store->write(0, bytes));
     const auto reader = ImageReader::open(*reader_store);
     if (!reader) return;
     const Superblock& s = reader->superblock();
+    seal_log(bytes.subspan(s.lba_of(s.log_block()) * kSectorBytes, s.log_bytes()));
     (void)reader->each_tree_block(
         s.record_map, s.record_tree(),
         [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte>) {
@@ -159,6 +176,9 @@ TEST(Fuzz, SnapfsBitmaps) {
 }
 TEST(Fuzz, SnapfsInodes) {
   fuzz_part(Part::inodes, "snapfs-inodes");
+}
+TEST(Fuzz, SnapfsLog) {
+  fuzz_part(Part::log, "snapfs-log");
 }
 
 }  // namespace

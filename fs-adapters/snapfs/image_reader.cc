@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "fs-adapters/image_tree.h"
+#include "fs-adapters/snapfs/log_record.h"
 #include "fs-adapters/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
 
@@ -28,7 +29,31 @@ Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
   if (!superblock) return pass_on(superblock);
   ImageReader reader(store, *superblock);
   reader.find_record_blocks(superblock->record_map, superblock->record_tree(), 0, 0);
+  if (auto read = reader.read_log(); !read) return pass_on(read);
   return reader;
+}
+
+Result<void> ImageReader::read_log() {
+  if (s_.log_blocks == 0) return {};
+  std::vector<std::byte> log(s_.log_bytes());
+  if (auto got = store_->read(s_.lba_of(s_.log_block()), log); !got) return got;
+  for (const LogRecord& record : records_of(log, s_)) {
+    ++logged_.records;
+    for (const Inode& inode : record.inodes) logged_.inodes[inode.number] = inode;
+    for (const InodeNumber number : record.removed) logged_.inodes[number] = std::nullopt;
+    for (const BlockAddress address : record.born) logged_.blocks[address] = true;
+    for (const BlockAddress address : record.freed) logged_.blocks[address] = false;
+    for (const InodeNumber number : record.numbers_born) logged_.numbers[number] = true;
+    for (const InodeNumber number : record.numbers_freed) logged_.numbers[number] = false;
+    s_.generation = record.generation();
+    s_.clean = false;
+    s_.free_blocks = record.free_blocks;
+    s_.free_inodes = record.free_inodes;
+    s_.unlinked = record.unlinked;
+    s_.next_generation = record.next_generation;
+    s_.time = record.time;
+  }
+  return {};
 }
 
 /// What cannot be followed is none: a checker says so when it goes through the tree.
@@ -88,7 +113,17 @@ BlockAddress ImageReader::record_block(InodeNumber number) const {
   return leaf < record_blocks_.size() ? record_blocks_[leaf] : 0;
 }
 
+std::uint64_t ImageReader::place_of(InodeNumber number) const {
+  const auto logged = logged_.inodes.find(number);
+  if (logged == logged_.inodes.end()) return record_block(number);
+  std::array<std::byte, kInodeBytes> record = {};
+  if (logged->second) encode(*logged->second, record);
+  constexpr std::uint64_t kNoBlock = std::uint64_t{1} << 32U;
+  return kNoBlock | load32(record, kInodeBytes - 4);  // its checksum: that of all of it would be one number
+}
+
 Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
+  if (const auto logged = logged_.inodes.find(number); logged != logged_.inodes.end()) return logged->second;
   const BlockAddress at = record_block(number);
   if (at == 0 || number >= s_.inodes) return std::optional<Inode>();
   if (!s_.holds(at)) return fail("snapfs", fmt::format("there is no block {}", at));

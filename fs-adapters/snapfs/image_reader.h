@@ -1,9 +1,10 @@
 #pragma once
-// Reads an image at its newest committed generation, directly from a store: for the checker and for oracles,
-// which must not believe what they judge. It shares the bytes of the structures (format.h) with the file
+// Reads an image at its newest committed generation, or the newest that its intent log has, directly from a
+// store: for the checker and for oracles, which must not believe what they judge. It shares the bytes of the structures (format.h) with the file
 // system, and nothing else. What makes no sense is an Error that names the inode; nothing is changed.
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +20,22 @@ struct NamedInode {
   std::uint8_t type = 0;  ///< d_type
 };
 
+/// What the records of the log say, over what the trees do.
+struct LoggedChanges {
+  std::size_t records = 0;
+  std::map<InodeNumber, std::optional<Inode>> inodes;  ///< nothing: it is not allocated any more
+  std::map<BlockAddress, bool> blocks;                 ///< true: in use
+  std::map<InodeNumber, bool> numbers;
+};
+
 class ImageReader {
  public:
   /// The store must live as long.
   static Result<ImageReader> open(const model::SectorStore& store);
 
+  /// As one of the newest generation that the log has would be; its trees lack what logged() says.
   const Superblock& superblock() const { return s_; }
+  const LoggedChanges& logged() const { return logged_; }
 
   /// Every block of a tree, leaves included, those above before those below; `leaf` is null for a block of
   /// addresses. Stops at the first address that cannot be one, or when `visit` says false.
@@ -35,8 +46,11 @@ class ImageReader {
   Result<Inode> inode(InodeNumber number) const;
   /// Nothing: it is not allocated.
   Result<std::optional<Inode>> record(InodeNumber number) const;
-  /// The block that its record is in, by a map that was read when the image was opened; 0: none.
+  /// The block of the record map that its record is in; 0: none.
   BlockAddress record_block(InodeNumber number) const;
+  /// Another number when its record is in another block or another record of the log, which is known since
+  /// the image was opened; 0: it has none.
+  std::uint64_t place_of(InodeNumber number) const;
   /// Every block that the inode leads to, blocks of addresses before what they map. Level 0: contents. Stops
   /// at the first address that cannot be one, or when `visit` says false.
   struct Block {
@@ -67,6 +81,7 @@ class ImageReader {
  private:
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), s_(superblock), record_blocks_(superblock.record_tree().leaves) {}
+  Result<void> read_log();
   void find_record_blocks(BlockAddress at, const TreeShape& shape, std::uint32_t level,
                           std::uint64_t first_leaf);
   Result<std::vector<std::byte>> block_at(BlockAddress address) const;
@@ -79,6 +94,7 @@ class ImageReader {
   const model::SectorStore* store_;
   Superblock s_;
   std::vector<BlockAddress> record_blocks_;
+  LoggedChanges logged_;
 };
 
 }  // namespace headcrash::snapfs

@@ -55,6 +55,7 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   Superblock s{.id = o.id,
                .block_bytes = o.block_bytes,
                .version_check = o.version_check,
+               .log_blocks = (o.log_bytes + o.block_bytes - 1) / o.block_bytes,
                .generation = 1,
                .clean = true,
                .time = o.time};
@@ -79,7 +80,9 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (!laid_out) return laid_out;
   Superblock& s = *laid_out;
   Writer writer(store, s);
-  // An older file system's superblocks must not be found again.
+  // An older file system's superblocks must not be found again, nor its log.
+  if (auto erased = store.write_zeroes(s.lba_of(s.log_block()), s.log_bytes() / kSectorBytes); !erased)
+    return pass_on(erased);
   for (const std::uint64_t at : kSlotAt)
     if (auto erased = store.write_zeroes(at / kSectorBytes, kSuperblockBytes / kSectorBytes); !erased)
       return pass_on(erased);
@@ -123,7 +126,7 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
 
   s.free_blocks = s.blocks - used;
   s.free_inodes = s.inodes - kRootInode - 1;
-  if (auto written = store.write(slot_lba(s.generation), encode(s)); !written) return pass_on(written);
+  if (auto written = store.write(slot_lba(1), encode(s)); !written) return pass_on(written);
   return s;
 }
 

@@ -13,7 +13,8 @@ struct MkfsOptions {
   std::uint32_t bytes_per_inode = 8192;
   std::uint32_t inodes = 0;  ///< 0: by bytes_per_inode
   VersionCheck version_check = VersionCheck::every_sector;
-  std::uint32_t id = 0;  ///< another one each time
+  std::uint32_t log_bytes = 0;  ///< of the intent log, rounded up to blocks; 0: none
+  std::uint32_t id = 0;         ///< another one each time
   tree::Timestamp time = {};
 };
 

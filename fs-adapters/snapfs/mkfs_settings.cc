@@ -13,6 +13,7 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"block-size", 'b', "BYTES", "of a block, 512 to 8192 (4096)"},
     {"bytes-per-inode", 'i', "BYTES", "density of inodes (8192)"},
     {"inodes", 'N', "COUNT", "of inodes, in place of their density"},
+    {"intent-log", 'l', "BYTES", "of a log that fsync writes to, in place of a generation; 0: none (0)"},
     {"version-check", 'c', "every|first",
      "first: a superblock's first sector is believed to speak for all, which a control does (every)"},
     {"uuid", 'U', "UUID", "its first four bytes are the file system's id (none)"},
@@ -49,6 +50,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
     const auto small = static_cast<std::uint32_t>(*number);
     if (name == "block-size") options.block_bytes = small;
     if (name == "bytes-per-inode") options.bytes_per_inode = small;
+    if (name == "intent-log") options.log_bytes = small;
     if (name == "inodes") options.inodes = small;
     if (name == "time") options.time.seconds = static_cast<std::int32_t>(small);
   }

@@ -1,4 +1,5 @@
-// Mounting (store.h): no log, no check. The newest superblock leads to all of it.
+// Mounting (store.h): no check. The newest superblock leads to all of it, and the records of the log, if there
+// is one, say what has changed since.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,26 +10,29 @@ namespace headcrash::snapfs {
 
 Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptions& options) {
   std::optional<Superblock> newest;
+  std::size_t slot_of_newest = 0;
   std::string problem;
   const std::uint64_t sectors = system.queue.sectors();
   if (sectors * kSectorBytes < kReservedBytes) return fail("snapfs", "the device is too small");
-  for (const std::uint64_t at : kSlotAt) {
+  for (std::size_t slot = 0; slot < kSlotAt.size(); ++slot) {
     std::vector<std::byte> bytes(kSuperblockBytes);
-    os::BlockRequest request{model::Op::read, at / kSectorBytes, kSuperblockBytes / kSectorBytes};
+    os::BlockRequest request{model::Op::read, slot_lba(slot), kSuperblockBytes / kSectorBytes};
     request.into = bytes;
     if (system.queue.transfer(request) != model::Status::ok) {
       problem = "a slot cannot be read";
       continue;
     }
     const auto found = decode_superblock(bytes, sectors);
-    if (!found)
+    if (!found) {
       problem = found.error().problem;
-    else if (!newest || found->generation > newest->generation)
+    } else if (!newest || found->generation > newest->generation) {
       newest = *found;
+      slot_of_newest = slot;
+    }
   }
   if (!newest)
     return fail("snapfs", "neither slot has a superblock: " + problem, "make a file system with mkfs");
-  auto store = std::unique_ptr<Store>(new Store(system, *newest, options));
+  auto store = std::unique_ptr<Store>(new Store(system, *newest, slot_of_newest, options));
   if (auto up = store->come_up(); !up) {
     store->abandon();
     return pass_on(up);
@@ -77,8 +81,7 @@ Result<void> Store::read_maps() {
 
 /// Files that were open without a name when the power went.
 Result<void> Store::remove_unlinked() {
-  if (s_.unlinked == 0) return {};
-  std::vector<InodeNumber> found;
+  if (s_.unlinked == 0 && !log_.changes) return {};
   for (InodeNumber number = kRootInode; number < s_.inodes; ++number) {
     if (!numbers_.taken(number)) continue;
     const auto inode = get_core(number, nullptr);
@@ -93,6 +96,7 @@ Result<void> Store::remove_unlinked() {
 
 Result<void> Store::come_up() {
   if (auto read = read_maps(); !read) return read;
+  if (auto replayed = replay_log(); !replayed) return replayed;
   {
     const auto root = get_core(kRootInode, nullptr);
     if (!root || !(*root)->disk.is_directory() || (*root)->disk.links == 0)

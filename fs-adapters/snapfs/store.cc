@@ -17,13 +17,14 @@ constexpr std::uint32_t kOperationsAtLeast = 2;
 
 }  // namespace
 
-Store::Store(os::System& system, const Superblock& superblock, const MountOptions& options)
+Store::Store(os::System& system, const Superblock& superblock, std::size_t slot, const MountOptions& options)
     : InodeStore(system.executor, system.cpu),
       system_(system),
       cache_(system.cache),
       disk_(system.queue),
       options_(options),
       s_(superblock),
+      slot_(slot),
       record_tree_(superblock.record_tree()),
       inode_tree_(superblock.inode_tree()),
       block_tree_(superblock.block_tree()),
@@ -71,7 +72,7 @@ bool Store::before_write(os::Outgoing& write) {
 
 VfsResult<void> Store::load(CoreInode& inode) {
   inode.disk.number = inode.number;
-  for (const Generation* generation : {open_.get(), closing_.get()}) {
+  for (const Generation* generation : {open_.get(), closing_.get(), log_.changes.get()}) {
     if (generation == nullptr) continue;
     const auto newer = generation->inodes.find(inode.number);
     if (newer == generation->inodes.end()) continue;
@@ -288,7 +289,9 @@ VfsResult<void> Store::link_removed(tree::Operation& operation, const tree::Link
 VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode&, tree::SyncExtent) {
   if (stopped_) return refuse(EIO);
   leave(static_cast<Operation&>(operation));  // the generation is not committed before its operations end
-  return sync();
+  if (s_.log_blocks == 0) return sync();
+  if (auto written = write_unordered(); !written) return written;
+  return log_all();
 }
 
 // Operations.
@@ -330,7 +333,8 @@ void Store::end_operation(Operation& operation) {
 
 /// A commit gives blocks back: those that have been freed, and those whose records are copied when it comes.
 bool Store::something_deferred() const {
-  return closing_ != nullptr || !open_->freed.empty() || !open_->record_leaves.empty();
+  return closing_ != nullptr || log_.changes != nullptr || !open_->freed.empty() ||
+         !open_->record_leaves.empty();
 }
 
 /// Blocks without which the generations under way could not be committed.
@@ -338,6 +342,7 @@ std::uint32_t Store::kept_for_commits() const {
   if (!options_.copy_on_write) return 0;
   const std::uint32_t maps = record_tree_.nodes + inode_tree_.blocks() + block_tree_.blocks();
   auto kept = maps + static_cast<std::uint32_t>(open_->record_leaves.size());
+  if (log_.changes) kept += static_cast<std::uint32_t>(log_.changes->record_leaves.size());
   if (closing_ && !closing_is_moved_)
     kept += maps + static_cast<std::uint32_t>(closing_->record_leaves.size());
   return kept;
@@ -394,7 +399,9 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
 }
 
 SpaceStatus Store::space() const {
-  std::uint64_t free = space_.free() + open_->freed.size() + (closing_ ? closing_->freed.size() : 0);
+  std::uint64_t free = space_.free();
+  for (const Generation* generation : {open_.get(), closing_.get(), log_.changes.get()})
+    if (generation != nullptr) free += generation->freed.size();
   const std::uint64_t kept = kept_for_commits() + kOperationsAtLeast * kOperationBlocks;
   free -= std::min(free, kept);
   return {.total_bytes = (s_.blocks - s_.first_block() - std::min<std::uint64_t>(kept, s_.blocks / 2)) *
@@ -428,7 +435,7 @@ void Store::schedule_commit() {
   commit_scheduled_ = true;
   const auto work = [this] {
     commit_scheduled_ = false;
-    if (!open_->empty())
+    if (!open_->empty() || log_.changes)
       (void)commit_all();
     else if (open_->operations != 0)
       schedule_commit();  // one of them is about to change something

@@ -5,6 +5,7 @@
 //   file_blocks.cc   which block lies where; copy-on-write of a block and of the addresses that lead to it
 //   store.cc         inodes in core, the generation of an operation, room for it
 //   commit.cc        spawning a generation, moving the old one to the disk, its superblock
+//   intent_log.cc    fsync by a record of the log, where there is one; the log's part in a mount
 //   mount.cc         superblock and maps
 //
 // The cache has blocks by their place on the disk. A block of an earlier generation that is to be changed is
@@ -20,7 +21,9 @@
 //   4. flush, its superblock into the slot of its number, flush;
 //   5. blocks that it has freed may be allocated.
 //
-// One generation is on its way at a time.
+// One generation is on its way at a time. With an intent log fsync does not take step 2: it writes what is
+// outstanding, flushes, writes a record of what the generation has changed, and flushes. Such a generation
+// stays what it is until the next one is committed, which then has its changes, too.
 //
 // Locks: commit lock (of who commits), inodes; buffers one at a time. Who commits may hold the lock of an
 // inode that it syncs: operations that belong to a generation have all the locks that they need.
@@ -35,6 +38,7 @@
 #include "fs-adapters/os/system.h"
 #include "fs-adapters/snapfs/format.h"
 #include "fs-adapters/snapfs/generation.h"
+#include "fs-adapters/snapfs/log_record.h"
 #include "fs-adapters/snapfs/space.h"
 #include "fs-adapters/tree/inode_store.h"
 
@@ -78,6 +82,7 @@ struct MountOptions {
   bool operations_straddle = false;  ///< a change belongs to the generation that is open when it is made
   bool commits_early = false;        ///< does not wait for the last of the outstanding blocks
   bool drops_in_flight = false;      ///< what is freed is taken out of the generation on its way, too
+  bool logs_early = false;           ///< a record of the log does not wait for the generation's blocks
   bool mixes_generations = false;  ///< a changed mode, owner or time gets into the generation on its way, too
 };
 
@@ -94,12 +99,22 @@ struct CoreInode : tree::CoreInode {
 
 struct Counters {
   std::uint64_t commits = 0;         ///< of generations that changed something
+  std::uint64_t records = 0;         ///< of the intent log
   std::uint64_t blocks_copied = 0;   ///< copy-on-write
   std::uint64_t blocks_written = 0;  ///< outstanding at commits, data that is ordered, too
   std::uint64_t never_written = 0;   ///< dirty blocks of what was made and removed in one generation
   /// Dirty blocks that were freed while the older generation, to which they belong, was on its way.
   std::uint64_t freed_in_flight = 0;
   std::uint64_t most_concurrent = 0;  ///< operations of the old generation when one was spawned
+};
+
+/// The intent log, and what is only there: since the newest superblock.
+struct LogState {
+  std::size_t end_bytes = 0;  ///< of its last record
+  std::uint32_t records = 0;
+  std::uint32_t checksum = 0;                      ///< of the last record
+  std::uint32_t free_blocks = 0, free_inodes = 0;  ///< as of the last record
+  std::unique_ptr<Generation> changes = {};        ///< of all of them; null: there are none
 };
 
 class Store final : public tree::InodeStore, private tree::InodeOwner, private os::WriteHooks {
@@ -143,7 +158,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
                              os::HeldBuffer directory_block) override;
   VfsResult<void> link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
-  /// The whole generation (III-B).
+  /// The whole generation (III-B): by its superblock, or by a record of the log.
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode, tree::SyncExtent extent) override;
 
   // The whole of it.
@@ -175,7 +190,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
  private:
   using Handle = tree::Handle<CoreInode>;
   enum class Kind : std::uint8_t { metadata, data };
-  Store(os::System& system, const Superblock& superblock, const MountOptions& options);
+  Store(os::System& system, const Superblock& superblock, std::size_t slot, const MountOptions& options);
   static CoreInode& core(tree::CoreInode& inode) { return static_cast<CoreInode&>(inode); }
 
   // os::WriteHooks
@@ -244,9 +259,16 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> commit_all();
   VfsResult<void> say_in_use();
   VfsResult<void> write_unordered();
+  std::uint64_t newest_with_changes() const { return open_->empty() ? open_->number - 1 : open_->number; }
+  VfsResult<void> spawn();
   VfsResult<void> commit_open(Clean clean);
-  VfsResult<void> spawn_and_commit(Clean clean);
+  VfsResult<void> commit_closing(Clean clean);
   void lift_barrier();
+  struct LiftBarrier {
+    Store& store;
+    ~LiftBarrier() { store.lift_barrier(); }
+  };
+  void note_if_unlinked(InodeNumber number, const Inode& inode);
   VfsResult<void> move_to_blocks(Generation& generation, Superblock& next);
   VfsResult<os::HeldBuffer> own_leaf(Generation& generation, BlockAddress& root, const TreeShape& shape,
                                      std::uint32_t leaf);
@@ -255,8 +277,16 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> move_block_bits(Generation& generation, Superblock& next);
   VfsResult<void> write_outstanding(Generation& generation);
   VfsResult<void> write_superblock(const Superblock& next);
+  VfsResult<void> write_to_disk(std::uint64_t lba, std::span<const std::byte> bytes);
   VfsResult<void> flush_device();
   void let_go_of_freed(Generation& generation);
+
+  // intent_log.cc
+  VfsResult<void> log_all();
+  LogRecord record_of(const Generation& generation);
+  VfsResult<void> log_closing(LogRecord& record);
+  Result<void> replay_log();
+  Result<void> replay(const LogRecord& record);
 
   // mount.cc
   Result<void> come_up();
@@ -269,7 +299,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   os::BufferCache& cache_;
   os::DiskQueue& disk_;
   MountOptions options_;
-  Superblock s_;  ///< of the newest committed generation
+  Superblock s_;          ///< of the newest committed generation
+  std::size_t slot_ = 0;  ///< that it is in
   TreeShape record_tree_, inode_tree_, block_tree_;
   /// As of the newest generation whose inodes have been moved: where records are looked up.
   BlockAddress record_map_ = 0;
@@ -283,7 +314,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::unique_ptr<Generation> closing_;  ///< null: none is on its way
   bool closing_is_moved_ = false;        ///< it needs no more blocks
   bool barrier_ = false;                 ///< no operation may begin
-  std::uint64_t committed_ = 0;
+  std::uint64_t committed_ = 0;          ///< by a superblock
+  LogState log_;
   bool commit_scheduled_ = false;
   os::FiberLock commit_lock_;
   os::WaitQueue operation_ended_;

@@ -27,6 +27,9 @@ class SnapfsChecker final : public adapters::ImageChecker {
     if (!found) return pass_on(found);
     adapters::CheckReport report{.more_findings = found->more_findings,
                                  .was_clean = found->superblock.clean,
+                                 .log_in_use = found->logged != 0,
+                                 .replayed = found->logged,
+                                 .log = fmt::format("{} records of the intent log", found->logged),
                                  .files = found->files,
                                  .directories = found->directories,
                                  .space = counters_of(found->free_blocks, found->free_inodes)};
@@ -71,9 +74,7 @@ class SnapfsReader final : public adapters::ImageReader {
     }
     return digest;
   }
-  std::uint64_t place_of(std::uint64_t inode) const override {
-    return reader_.record_block(number_of(inode));
-  }
+  std::uint64_t place_of(std::uint64_t inode) const override { return reader_.place_of(number_of(inode)); }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
     const auto found = reader_.record(number_of(number));
     if (!found) return pass_on(found);
@@ -158,6 +159,7 @@ struct Variant {
   VersionCheck version_check = VersionCheck::every_sector;
   std::string shown_by = {};
   adapters::OnePoint one_point = adapters::OnePoint::metadata;
+  bool intent_log = false;
 };
 
 /// So few that generations are spawned all the time.
@@ -180,6 +182,11 @@ std::vector<Variant> variants() {
       {.name = "data-unordered",
        .title = "Meta-data snapshots, data in place whenever",
        .mount = {.data = DataMode::unordered}},
+      {.name = "intent-log", .title = "Meta-data snapshots, fsync by a record of a log", .intent_log = true},
+      {.name = "intent-log-often",
+       .title = "Meta-data snapshots, fsync by a record of a log, a generation for every six dirty blocks",
+       .mount = {.dirty_blocks_max = kFewBlocks},
+       .intent_log = true},
       {.name = "kfs",
        .title = "KFS without snapshots: all in place, nothing ordered",
        .mount = {.copy_on_write = false},
@@ -225,6 +232,12 @@ std::vector<Variant> variants() {
        .mount = {.dirty_blocks_max = kFewBlocks, .drops_in_flight = true},
        .control = true,
        .shown_by = "fsyncs/7@deep~3"},
+      {.name = "log-early",
+       .title = "a record of the intent log does not wait for the blocks that it leads to",
+       .mount = {.logs_early = true},
+       .control = true,
+       .shown_by = "ace-seq1/41",
+       .intent_log = true},
       {.name = "mix-generations",
        .title = "a new mode, owner or time gets into the generation on its way, too",
        .mount = {.dirty_blocks_max = kFewBlocks, .mixes_generations = true},
@@ -277,12 +290,14 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
   bool may_leave(const adapters::FindingKind&) const override { return false; }
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
     constexpr std::uint64_t kKiB = 1 << 10;
+    constexpr const char* kLogBytes = "16384";  // so little that it is full now and then
     const auto disk = [&](std::uint64_t bytes, const char* block, const char* inodes) {
       return adapters::LabDisk{
           .bytes = bytes,
           .mkfs = {
               {"block-size", block},
               {"inodes", inodes},
+              {"intent-log", variant_.intent_log ? kLogBytes : "0"},
               {"version-check", variant_.version_check == VersionCheck::first_sector ? "first" : "every"}}};
     };
     if (name == "plain") return disk(16 << 20, "4096", "2048");

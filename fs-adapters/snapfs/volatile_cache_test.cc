@@ -9,13 +9,16 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-bool is_superblock(const os::WrittenRequests::One& one) {
-  return one.op == model::Op::write && one.lba < kReservedBytes / kSectorBytes;
+/// A superblock, or a record of the log.
+bool is_commit(const os::WrittenRequests::One& one, const Disk& disk) {
+  const auto s = read_superblock(*disk.store);
+  return one.op == model::Op::write && one.lba < s->lba_of(s->first_block());
 }
 
 /// What is there when the power went after `body`, on a disk that had all in its cache.
-std::string left_of(const char* path, const MountOptions& options, const std::function<void(Vfs&)>& body) {
-  Disk disk;
+std::string left_of(const char* path, const MountOptions& options, const std::function<void(Vfs&)>& body,
+                    const bench::DiskOptions& with = {}) {
+  Disk disk(with);
   {
     Machine m(*disk.store);
     m.machine.disk.write_cache(true);
@@ -43,6 +46,8 @@ TEST(SnapfsVolatileCache, FsyncAndSyncOutliveIt) {
     EXPECT_EQ(left_of("f", {.data = data}, by_sync), "kept");
     EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_fsync), "kept") << "the cache is lost indeed";
     EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_sync), "kept");
+    EXPECT_EQ(left_of("f", {.data = data}, by_fsync, bench::kDiskWithLog), "kept");
+    EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_fsync, bench::kDiskWithLog), "kept");
   }
 }
 
@@ -60,32 +65,45 @@ TEST(SnapfsVolatileCache, WhatWasWrittenByAgeIsFlushedByFsync) {
   EXPECT_EQ(left_of("f", {.data = DataMode::ordered}, written_before), "kept");
 }
 
-TEST(SnapfsVolatileCache, ASuperblockIsBetweenTwoFlushesAndNothingElseIs) {
-  Disk disk;
+/// A superblock or record is between two flushes, and nothing else is.
+void expect_flushes(const bench::DiskOptions& with, const std::function<void(Machine&)>& body) {
+  Disk disk(with);
   Machine m(*disk.store);
   m.machine.disk.write_cache(true);
   os::WrittenRequests requests;
   m.machine.system.queue.trace(&requests);
   m.mount({.dirty_blocks_max = 100});
-  m.as_user([&] {
+  m.as_user([&] { body(m); });
+  m.machine.system.queue.trace(nullptr);
+  std::size_t commits = 0;
+  std::size_t flushes = 0;
+  for (std::size_t i = 0; i < requests.list.size(); ++i) {
+    if (requests.list[i].op == model::Op::flush) ++flushes;
+    if (!is_commit(requests.list[i], disk)) continue;
+    ++commits;
+    EXPECT_EQ(requests.list.at(i - 1).op, model::Op::flush);
+    EXPECT_EQ(requests.list.at(i + 1).op, model::Op::flush);
+  }
+  EXPECT_GE(commits, 2U);
+  EXPECT_EQ(flushes, 2 * commits);
+}
+
+TEST(SnapfsVolatileCache, ASuperblockIsBetweenTwoFlushesAndNothingElseIs) {
+  expect_flushes({}, [](Machine& m) {
     for (int i = 0; i < 20; ++i) {
       bench::put_file(*m.file_system, "f" + std::to_string(i), std::string(30'000, 'x'));
       m.executor().sleep_until(m.executor().now() + model::kSecondNs);
     }
     EXPECT_TRUE(m.file_system->sync());
   });
-  m.machine.system.queue.trace(nullptr);
-  std::size_t superblocks = 0;
-  std::size_t flushes = 0;
-  for (std::size_t i = 0; i < requests.list.size(); ++i) {
-    if (requests.list[i].op == model::Op::flush) ++flushes;
-    if (!is_superblock(requests.list[i])) continue;
-    ++superblocks;
-    EXPECT_EQ(requests.list.at(i - 1).op, model::Op::flush);
-    EXPECT_EQ(requests.list.at(i + 1).op, model::Op::flush);
-  }
-  EXPECT_GE(superblocks, 2U);
-  EXPECT_EQ(flushes, 2 * superblocks);
+}
+
+TEST(SnapfsVolatileCache, SoIsARecordOfTheLog) {
+  expect_flushes(bench::kDiskWithLog, [](Machine& m) {
+    for (int i = 0; i < 5; ++i)
+      bench::put_file(*m.file_system, "f" + std::to_string(i), std::string(3'000, 'x'), bench::Fsync::yes);
+    EXPECT_EQ(m.file_system->snapshots().counters().records, 5U);
+  });
 }
 
 }  // namespace

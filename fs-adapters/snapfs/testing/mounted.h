@@ -37,6 +37,9 @@ struct DiskOptions {
   MkfsOptions mkfs = {.block_bytes = 1024, .id = 7};
 };
 
+inline const DiskOptions kDiskWithLog = {.device_bytes = 4 << 20,
+                                         .mkfs = {.block_bytes = 1024, .log_bytes = 16 << 10, .id = 7}};
+
 /// A disk with an empty file system.
 struct Disk {
   explicit Disk(const DiskOptions& options = {})
