@@ -64,6 +64,15 @@ bool FileSystemType::left_by_a_cut(const CheckReport& report) const {
   return report.more_findings == 0 && std::ranges::all_of(report.findings, may_be_left);
 }
 
+Result<std::vector<SnapshotInfo>> FileSystemType::snapshots(const model::SectorStore&) const {
+  return fail(std::string(name()), "has no snapshots");
+}
+
+Result<std::unique_ptr<ImageReader>> FileSystemType::open_snapshot(const model::SectorStore&,
+                                                                   std::string_view) const {
+  return fail(std::string(name()), "has no snapshots");
+}
+
 Result<std::unique_ptr<RepairTrials>> FileSystemType::repair_trials(std::span<const std::byte>) const {
   return fail(std::string(name()), "has no trials of repairs");
 }

@@ -30,6 +30,7 @@
 #include "fs-adapters/os/faulty_disk.h"
 #include "fs-adapters/os/system.h"
 #include "fs-adapters/promises.h"
+#include "fs-adapters/snapshots.h"
 #include "fs-adapters/vfs.h"
 #include "plugin/base/result.h"
 #include "plugin/model/store.h"
@@ -191,8 +192,9 @@ struct MadeImage {
 };
 
 struct MountSettings {
-  bool force = false;   ///< although it was not unmounted and needs a check first
-  bool flushes = true;  ///< off: a system that flushes itself does not; completion is believed
+  bool force = false;         ///< although it was not unmounted and needs a check first
+  bool flushes = true;        ///< off: a system that flushes itself does not; completion is believed
+  std::string snapshot = {};  ///< not empty: that one, read-only (FileSystemType::has_snapshots)
 };
 
 /// All calls are made within a fiber of the system it is mounted on, but for the destructor.
@@ -210,6 +212,8 @@ class MountedSystem {
   /// False while there is work of its own that a sync() does not wait for and after which a check would find
   /// something else: then no cut is expected to be free of residue.
   virtual bool owes_nothing() const { return true; }
+  /// Null: it has none.
+  virtual Snapshots* snapshots() { return nullptr; }
   /// What is free, as it counts itself. When it owes nothing, a check of the image counts the same.
   virtual Counters space_counts() const = 0;
 };
@@ -242,6 +246,8 @@ struct SystemDescription {
   /// It flushes a volatile cache itself, where it has to; else the driver does, after every write that something
   /// waits for (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;
+  /// The lab makes and drops snapshots while it runs, and looks whether those that are kept stay what they are.
+  bool keeps_snapshots = false;
 };
 
 class SystemUnderTest {
@@ -315,6 +321,13 @@ class FileSystemType {
   virtual std::unique_ptr<ImageChecker> checker() const = 0;
   /// The store must outlive the reader. Errors: no file system of this type.
   virtual Result<std::unique_ptr<ImageReader>> open_image(const model::SectorStore& store) const = 0;
+  /// True for types whose mounts may have MountedSystem::snapshots().
+  virtual bool has_snapshots() const { return false; }
+  /// Those that an image keeps. Errors: no file system of this type; a type without.
+  virtual Result<std::vector<SnapshotInfo>> snapshots(const model::SectorStore& store) const;
+  /// As open_image(), of one of them. Errors name those that there are.
+  virtual Result<std::unique_ptr<ImageReader>> open_snapshot(const model::SectorStore& store,
+                                                             std::string_view snapshot) const;
   /// Where on such an image I/O errors tell most: superblock, maps, inodes, log, data.
   virtual Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const = 0;
 

@@ -19,6 +19,7 @@ std::string mount_words(const adapters::FileSystemType& type) {
   for (const auto& system : type.systems())
     words += fmt::format("    {:<20} {}{}\n", system->name(), system->description().title,
                          system->control() ? " (breaks its promises: a control)" : "");
+  if (type.has_snapshots()) words += "  snapshot=NAME    one that is kept, read-only\n";
   return words + "  flush=WHEN       auto: when the device has a volatile cache; always; never\n";
 }
 
@@ -30,6 +31,8 @@ Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions&
   const adapters::SystemUnderTest& system = *type.systems()[chosen];
   adapters::MountSettings settings;
   if (auto taken = options.take_flag("force", settings.force); !taken) return pass_on(taken);
+  if (type.has_snapshots())
+    if (auto taken = options.take("snapshot", settings.snapshot); !taken) return pass_on(taken);
   const std::vector<std::string> whens{"auto", "always", "never"};
   auto flush = static_cast<std::size_t>(Flushes::where_needed);
   if (auto taken = options.take_choice("flush", whens, flush); !taken) return pass_on(taken);

@@ -19,7 +19,8 @@ struct MountPlan {
   std::function<Result<std::unique_ptr<adapters::MountedSystem>>(os::System& system)> mount;
 };
 
-/// Takes these words out of the options: `scheme=NAME`, one of the type's systems, `force` and `flush=WHEN`.
+/// Takes these words out of the options: `scheme=NAME`, one of the type's systems, `force`, `flush=WHEN`,
+/// and of a type with snapshots `snapshot=NAME`.
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options);
 /// `update=POLICY` (os/update_policy.h), when the machine's cache is known.
 Result<void> take_update_policy(MountOptions& options, MachineOptions& machine);

@@ -12,11 +12,18 @@
 namespace headcrash::snapfs {
 namespace {
 
+enum class Of : std::uint8_t { newest, snapshot };
+
 class Checker {
  public:
-  Checker(const ImageReader& reader, std::size_t findings_max)
+  /// `table`: the block of snapshots that its generation has, 0: none; `kept`: blocks that snapshots have.
+  Checker(const ImageReader& reader, Of of, BlockAddress table, const std::vector<bool>& kept,
+          std::size_t findings_max)
       : r_(reader),
         s_(reader.superblock()),
+        of_(of),
+        table_(table),
+        kept_(kept),
         findings_max_(findings_max),
         used_(s_.blocks),
         marked_(s_.blocks),
@@ -27,6 +34,7 @@ class Checker {
 
   CheckReport run() {
     for (BlockAddress address = 0; address < s_.first_block(); ++address) used_[address] = true;
+    if (table_ != 0) (void)own(table_, 0, "the table of snapshots");
     look_at_map(s_.block_map, s_.block_tree(), marked_);
     look_at_map(s_.inode_map, s_.inode_tree(), inodes_marked_);
     for (const auto& [address, in_use] : r_.logged().blocks) marked_[address] = in_use;
@@ -38,6 +46,8 @@ class Checker {
     look_at_marks();
     return std::move(report_);
   }
+  /// Blocks that its map has.
+  const std::vector<bool>& marked() const { return marked_; }
 
  private:
   void find(FindingKind kind, std::string text, InodeNumber inode = 0, BlockAddress block = 0) {
@@ -201,7 +211,7 @@ class Checker {
 
   void look_at_marks() {
     for (BlockAddress address = 0; address < s_.blocks; ++address) {
-      if (!marked_[address]) ++report_.free_blocks;
+      if (!marked_[address] && !kept_[address]) ++report_.free_blocks;
       if (marked_[address] == used_[address]) continue;
       if (used_[address])
         find(FindingKind::marked_free, fmt::format("block {} is used", address), 0, address);
@@ -217,7 +227,8 @@ class Checker {
       else
         find(FindingKind::leaked_inode, fmt::format("inode {}", number), number);
     }
-    if (report_.free_blocks != s_.free_blocks || report_.free_inodes != s_.free_inodes)
+    const bool blocks_are_right = of_ == Of::snapshot || report_.free_blocks == s_.free_blocks;
+    if (!blocks_are_right || report_.free_inodes != s_.free_inodes)
       find(FindingKind::totals,
            fmt::format("{} free blocks and {} free inodes, the superblock says {} and {}",
                        report_.free_blocks, report_.free_inodes, s_.free_blocks, s_.free_inodes));
@@ -225,6 +236,9 @@ class Checker {
 
   const ImageReader& r_;
   const Superblock& s_;
+  Of of_;
+  BlockAddress table_;
+  const std::vector<bool>& kept_;
   std::size_t findings_max_;
   CheckReport report_;
   std::vector<bool> used_, marked_, inodes_marked_;
@@ -238,7 +252,7 @@ class Checker {
 std::string_view name_of(FindingKind kind) {
   static constexpr std::array<std::string_view, kFindingKinds> kNames = {
       "tree",         "inode", "pointer", "doubly-used", "marked-free", "leaked-block",
-      "leaked-inode", "name",  "links",   "unreachable", "totals"};
+      "leaked-inode", "name",  "links",   "unreachable", "totals",      "snapshots"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -252,7 +266,28 @@ std::string CheckReport::text() const {
 Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_max) {
   const auto reader = ImageReader::open(store);
   if (!reader) return pass_on(reader);
-  return Checker(*reader, findings_max).run();
+  const Superblock& s = reader->superblock();
+  const auto snapshots = read_snapshots(store, s);
+  std::vector<bool> kept(s.blocks);
+  const std::vector<bool> none(s.blocks);
+  std::vector<Finding> of_snapshots;
+  if (!snapshots)
+    of_snapshots.push_back({.kind = FindingKind::snapshots, .text = snapshots.error().message()});
+  for (std::size_t i = 0; snapshots && i < snapshots->size(); ++i) {
+    const SnapshotEntry& snapshot = (*snapshots)[i];
+    const auto its = ImageReader::open_snapshot(store, s, snapshot);
+    if (!its) return pass_on(its);
+    Checker checker(*its, Of::snapshot, snapshot.table, none, findings_max);
+    for (Finding& finding : checker.run().findings) {
+      finding.text = "snapshot " + snapshot.name + ": " + finding.text;
+      of_snapshots.push_back(std::move(finding));
+    }
+    for (BlockAddress address = s.first_block(); address < s.blocks; ++address)
+      if (checker.marked()[address]) kept[address] = true;
+  }
+  auto report = Checker(*reader, Of::newest, s.snapshot_table, kept, findings_max).run();
+  for (Finding& finding : of_snapshots) report.findings.push_back(std::move(finding));
+  return report;
 }
 
 }  // namespace headcrash::snapfs

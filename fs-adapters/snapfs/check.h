@@ -24,9 +24,10 @@ enum class FindingKind : std::uint8_t {
   name,          ///< an entry that leads to nothing, or to another type; "." and ".."
   links,         ///< a count
   unreachable,   ///< allocated, and no name leads to it
-  totals         ///< of the superblock
+  totals,        ///< of the superblock
+  snapshots      ///< their table
 };
-inline constexpr std::size_t kFindingKinds = 11;
+inline constexpr std::size_t kFindingKinds = 12;
 std::string_view name_of(FindingKind kind);
 
 struct Finding {

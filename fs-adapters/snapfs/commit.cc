@@ -40,11 +40,13 @@ VfsResult<void> Store::write_unordered() {
 }
 
 VfsResult<void> Store::sync() {
+  if (read_only_) return {};
   if (auto written = write_unordered(); !written) return written;
   return commit_all();
 }
 
 VfsResult<void> Store::unmount() {
+  if (read_only_) return {};
   if (auto written = write_unordered(); !written) return written;
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
@@ -99,10 +101,13 @@ VfsResult<void> Store::commit_closing(Clean clean) {
   committed_ = next.generation;
   log_ = {.free_blocks = s_.free_blocks, .free_inodes = s_.free_inodes};
   if (has_changes) ++counters_.commits;
+  note_live(*closing_);
   if (options_.reuse != Reuse::at_spawn) let_go_of_freed(*closing_);
+  if (snapshot_change_) done = settle_snapshots();
+  if (!done) stop();
   closing_.reset();
   operation_ended_.wake_all();
-  return {};
+  return done;
 }
 
 // Into blocks.
@@ -111,8 +116,12 @@ VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) 
   next.record_map = record_map_;
   if (auto done = move_inodes(generation, next); !done) return done;
   if (auto done = move_inode_bits(generation, next); !done) return done;
+  if (snapshot_change_)
+    if (auto done = own_snapshot_table(generation, next); !done) return done;
   // Last: all the others have allocated what they need.
-  return move_block_bits(generation, next);
+  if (auto done = move_block_bits(generation, next); !done) return done;
+  if (snapshot_change_) return write_snapshot_table(generation, next);
+  return {};
 }
 
 /// A leaf that may be changed; held.
@@ -222,7 +231,8 @@ VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next)
       std::byte& byte = buffer->bytes()[bit / 8];
       const bool was_set = (byte & mask) != std::byte{0};
       byte = at->second ? byte | mask : byte & ~mask;
-      if (was_set != at->second) next.free_blocks += at->second ? -1 : 1;
+      const bool stays = !at->second && kept_.held(at->first) && !options_.reuses_snapshots;
+      if (was_set != at->second && !stays) next.free_blocks += at->second ? -1 : 1;
     }
   }
   return {};
@@ -287,10 +297,18 @@ void Store::let_go_of_freed(Generation& generation) {
   for (const InodeNumber number : generation.numbers_freed)
     if (numbers_.taken(number)) numbers_.give_back(number);  // it is, unless the disk's map is damaged
   if (reuses_at_once()) return;
-  for (const BlockAddress address : generation.freed) {
-    cache_.discard(key_of(address));
-    space_.give_back(address);
-  }
+  for (const BlockAddress address : generation.freed)
+    if (!kept_.held(address) || options_.reuses_snapshots) give_back(address);
+}
+
+void Store::give_back(BlockAddress address) {
+  cache_.discard(key_of(address));
+  space_.give_back(address);
+}
+
+void Store::note_live(const Generation& generation) {
+  for (const BlockAddress address : generation.freed) live_[address] = false;
+  for (const BlockAddress address : generation.born) live_[address] = true;
 }
 
 }  // namespace headcrash::snapfs

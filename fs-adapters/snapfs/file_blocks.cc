@@ -101,12 +101,14 @@ Store::Kind Store::kind_of(const CoreInode& inode) const {
   return inode.disk.holds_metadata() ? Kind::metadata : Kind::data;
 }
 
-bool Store::copies(Kind kind) const {
-  return options_.copy_on_write && (kind == Kind::metadata || options_.data == DataMode::copy_on_write);
+bool Store::copies(Kind kind, BlockAddress address) const {
+  if (!options_.copy_on_write) return false;
+  if (kind == Kind::metadata || options_.data == DataMode::copy_on_write) return true;
+  return !options_.writes_in_snapshots && (copies_all_data_ || kept_.held(address));
 }
 
 VfsResult<BlockAddress> Store::own(Generation& generation, BlockAddress address, Kind kind) {
-  if (!copies(kind) || generation.born.contains(address)) {
+  if (!copies(kind, address) || generation.born.contains(address)) {
     const auto buffer = read_at(address, kind);
     if (!buffer) return pass_on_errno(buffer);
     set_dirty(generation, address, kind);
@@ -192,8 +194,8 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   const auto address = follow(way);
   if (!address) return pass_on_errno(address);
   if (*address == 0) return os::HeldBuffer{};
-  if (room == Room::checked && kind == Kind::data && copies(kind) && !generation.born.contains(*address) &&
-      !has_room(1 + kAboveMax))
+  if (room == Room::checked && kind == Kind::data && copies(kind, *address) &&
+      !generation.born.contains(*address) && !has_room(1 + kAboveMax))
     return refuse(ENOSPC);
   const auto owned = own(generation, *address, kind);
   if (!owned) return pass_on_errno(owned);
@@ -217,7 +219,8 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   if (!address) return pass_on_errno(address);
   const Kind kind = kind_of(inode);
   if (*address != 0) {
-    if (!wanted.overwritten || copies(kind)) return block_to_change(tree_operation, inode, wanted.block);
+    if (!wanted.overwritten || copies(kind, *address))
+      return block_to_change(tree_operation, inode, wanted.block);
     Generation& generation = generation_of(static_cast<Operation&>(tree_operation));
     auto buffer = cache_.get(key_of(*address), os::Content::data, s_.lba_of(*address), s_.block_bytes);
     set_dirty(generation, *address, kind);

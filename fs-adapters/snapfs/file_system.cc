@@ -43,4 +43,19 @@ VfsResult<void> FileSystem::drop_caches() {
   return {};
 }
 
+VfsResult<void> FileSystem::make_snapshot(std::string_view name) {
+  enter();
+  return snapshots_.make_snapshot(name);
+}
+
+VfsResult<void> FileSystem::drop_snapshot(std::string_view name) {
+  enter();
+  return snapshots_.drop_snapshot(name);
+}
+
+std::vector<SnapshotInfo> FileSystem::kept_snapshots() {
+  enter();
+  return infos_of(snapshots_.snapshots());
+}
+
 }  // namespace headcrash::snapfs

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "fs-adapters/snapfs/store.h"
+#include "fs-adapters/snapshots.h"
 #include "fs-adapters/tree/file_system.h"
 
 namespace headcrash::snapfs {
@@ -17,6 +18,11 @@ class FileSystem final : public tree::FileSystem {
   VfsResult<void> unmount();
   /// Without a write: the power is gone. The executor is halted before it goes.
   void abandon();
+
+  // fs-adapters/snapshots.h.
+  VfsResult<void> make_snapshot(std::string_view name);
+  VfsResult<void> drop_snapshot(std::string_view name);
+  std::vector<SnapshotInfo> kept_snapshots();
 
   Store& snapshots() { return snapshots_; }
   const Store& snapshots() const { return snapshots_; }

@@ -49,6 +49,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
   if (s.inodes <= kRootInode || s.inodes > kInodesMax) return "number of inodes";
   for (const BlockAddress root : {s.record_map, s.inode_map, s.block_map})
     if (!s.holds(root)) return "root of a tree";
+  if (s.snapshot_table != 0 && !s.holds(s.snapshot_table)) return "table of snapshots";
   if (s.free_blocks > s.blocks || s.free_inodes > s.inodes || s.unlinked > s.inodes) return "counts";
   return {};
 }
@@ -119,6 +120,7 @@ std::vector<std::byte> encode(const Superblock& s) {
   store32(b, kSecond + 4, s.inode_map);
   store32(b, kSecond + 8, s.unlinked);
   store32(b, kSecond + 12, s.next_generation);
+  store32(b, kSecond + 16, s.snapshot_table);
   store32(b, kThird, s.block_map);
   store32(b, kThird + 4, s.free_blocks);
   store32(b, kThird + 8, s.free_inodes);
@@ -145,6 +147,7 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
                .record_map = load32(b, kSecond),
                .inode_map = load32(b, kSecond + 4),
                .block_map = load32(b, kThird),
+               .snapshot_table = load32(b, kSecond + 16),
                .free_blocks = load32(b, kThird + 4),
                .free_inodes = load32(b, kThird + 8),
                .unlinked = load32(b, kSecond + 8),

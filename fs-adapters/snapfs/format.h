@@ -76,6 +76,8 @@ struct Superblock {
   std::uint64_t generation = 0;
   bool clean = false;  ///< it was unmounted with this generation
   BlockAddress record_map = 0, inode_map = 0, block_map = 0;
+  BlockAddress snapshot_table = 0;  ///< 0: no snapshot has ever been made
+  /// Blocks that neither this generation nor a snapshot has.
   std::uint32_t free_blocks = 0, free_inodes = 0;
   std::uint32_t unlinked = 0;         ///< inodes without links that were open when this generation ended
   std::uint32_t next_generation = 1;  ///< of the next inode that is made
@@ -87,7 +89,7 @@ struct Superblock {
   }
   std::size_t log_bytes() const { return std::size_t{log_blocks} * block_bytes; }
   std::uint32_t first_block() const { return log_block() + log_blocks; }
-  bool holds(BlockAddress address) const { return address >= first_block() && address < blocks; }
+  bool holds(std::uint64_t address) const { return address >= first_block() && address < blocks; }
   std::uint32_t sectors_per_block() const { return block_bytes / kSectorBytes; }
   std::uint64_t lba_of(BlockAddress address) const { return std::uint64_t{address} * sectors_per_block(); }
   std::uint32_t pointers_per_block() const { return block_bytes / kPointerBytes; }

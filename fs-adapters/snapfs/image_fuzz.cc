@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kEditsMax = 200;
 
 /// What is edited.
-enum class Part : std::uint8_t { all, superblocks, record_map, bitmaps, inodes, log };
+enum class Part : std::uint8_t { all, superblocks, record_map, bitmaps, inodes, log, snapshots };
 
 struct Target {
   std::vector<std::byte> image;
@@ -42,6 +42,13 @@ struct Target {
         EXPECT_TRUE(open);
         EXPECT_TRUE(fs.unlink("last"));
         EXPECT_TRUE(fs.sync());
+        if (part == Part::snapshots) {
+          EXPECT_TRUE(m.file_system->make_snapshot("one"));
+          bench::put_file(fs, "d/large", std::string(9'000, 'L'));
+          EXPECT_TRUE(m.file_system->make_snapshot("two"));
+          EXPECT_TRUE(fs.unlink("d/moved"));
+          EXPECT_TRUE(fs.sync());
+        }
         if (part != Part::log) return;
         for (const char* name : {"d/large", "d/moved", "logged"}) {
           const auto file = fs.open(name, {.create = true});
@@ -65,6 +72,11 @@ struct Target {
     for (std::size_t at = 0; has(Part::log) && at < s.log_bytes(); at += kSectorBytes)
       areas.push_back(s.lba_of(s.log_block()) * kSectorBytes + at);
     const auto add = [&](BlockAddress address) { areas.push_back(std::uint64_t{address} * s.block_bytes); };
+    if (has(Part::snapshots) && s.snapshot_table != 0) {
+      add(s.snapshot_table);
+      for (const SnapshotEntry& one : *read_snapshots(*disk.store, s))
+        for (const BlockAddress root : {one.record_map, one.inode_map, one.block_map}) add(root);
+    }
     const auto add_record_map = [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte>) {
       if (has(leaf == nullptr ? Part::record_map : Part::inodes)) add(at);
       return true;
@@ -100,6 +112,8 @@ struct Target {
     const auto reader = ImageReader::open(*reader_store);
     if (!reader) return;
     const Superblock& s = reader->superblock();
+    if (s.snapshot_table != 0)
+      seal_snapshots(bytes.subspan(s.lba_of(s.snapshot_table) * kSectorBytes, s.block_bytes));
     seal_log(bytes.subspan(s.lba_of(s.log_block()) * kSectorBytes, s.log_bytes()));
     (void)reader->each_tree_block(
         s.record_map, s.record_tree(),
@@ -127,6 +141,11 @@ struct Target {
         (void)reader->read(found.inode, 0, some);
         (void)reader->addresses(found.inode, found.inode.size_bytes / 512);
       });
+    {
+      bench::Machine of_snapshot(*store);
+      if (of_snapshot.try_mount({.snapshot = "one"}))
+        of_snapshot.as_user([&] { (void)of_snapshot.file_system->list("d"); });
+    }
     bench::Machine m(*store);
     if (const auto mounted = m.try_mount(); !mounted)
       return kind * 31 + fuzz::novelty(mounted.error().problem);
@@ -143,6 +162,9 @@ struct Target {
       (void)fs.unlink("d/moved");
       (void)fs.unlink("d/large");
       (void)fs.sync();
+      if (m.file_system->make_snapshot("new")) (void)fs.unlink("new");
+      for (const SnapshotInfo& one : m.file_system->kept_snapshots())
+        (void)m.file_system->drop_snapshot(one.name);
       (void)m.file_system->unmount();
       m.file_system.reset();
     });
@@ -176,6 +198,9 @@ TEST(Fuzz, SnapfsBitmaps) {
 }
 TEST(Fuzz, SnapfsInodes) {
   fuzz_part(Part::inodes, "snapfs-inodes");
+}
+TEST(Fuzz, SnapfsSnapshots) {
+  fuzz_part(Part::snapshots, "snapfs-snapshots");
 }
 TEST(Fuzz, SnapfsLog) {
   fuzz_part(Part::log, "snapfs-log");

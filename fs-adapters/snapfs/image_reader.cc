@@ -33,6 +33,13 @@ Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
   return reader;
 }
 
+Result<ImageReader> ImageReader::open_snapshot(const model::SectorStore& store, const Superblock& newest,
+                                               const SnapshotEntry& snapshot) {
+  ImageReader reader(store, superblock_of(snapshot, newest));
+  reader.find_record_blocks(reader.s_.record_map, reader.s_.record_tree(), 0, 0);
+  return reader;
+}
+
 Result<void> ImageReader::read_log() {
   if (s_.log_blocks == 0) return {};
   std::vector<std::byte> log(s_.log_bytes());

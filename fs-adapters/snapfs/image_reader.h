@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fs-adapters/snapfs/format.h"
+#include "fs-adapters/snapfs/snapshot_table.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::snapfs {
@@ -32,6 +33,9 @@ class ImageReader {
  public:
   /// The store must live as long.
   static Result<ImageReader> open(const model::SectorStore& store);
+  /// A snapshot that is kept.
+  static Result<ImageReader> open_snapshot(const model::SectorStore& store, const Superblock& newest,
+                                           const SnapshotEntry& snapshot);
 
   /// As one of the newest generation that the log has would be; its trees lack what logged() says.
   const Superblock& superblock() const { return s_; }

@@ -42,8 +42,10 @@ LogRecord Store::record_of(const Generation& generation) {
   record.numbers_freed.assign(generation.numbers_freed.begin(), generation.numbers_freed.end());
   std::ranges::sort(record.born);
   std::ranges::sort(record.freed);
-  record.free_blocks =
-      log_.free_blocks + static_cast<std::uint32_t>(record.freed.size() - record.born.size());
+  const auto free_now =
+      std::ranges::count_if(record.freed, [&](BlockAddress address) { return !kept_.held(address); });
+  record.free_blocks = log_.free_blocks + static_cast<std::uint32_t>(free_now) -
+                       static_cast<std::uint32_t>(record.born.size());
   record.free_inodes =
       log_.free_inodes + static_cast<std::uint32_t>(record.numbers_freed.size() - record.numbers_born.size());
   record.unlinked = static_cast<std::uint32_t>(unlinked_.size());

@@ -8,6 +8,20 @@
 
 namespace headcrash::snapfs {
 
+namespace {
+
+Result<std::vector<SnapshotEntry>> read_table(os::System& system, const Superblock& s) {
+  if (s.snapshot_table == 0) return std::vector<SnapshotEntry>();
+  std::vector<std::byte> block(s.block_bytes);
+  os::BlockRequest request{model::Op::read, s.lba_of(s.snapshot_table), s.sectors_per_block()};
+  request.into = block;
+  if (system.queue.transfer(request) != model::Status::ok)
+    return fail("snapfs", "the table of its snapshots cannot be read");
+  return decode_snapshots(block, s);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptions& options) {
   std::optional<Superblock> newest;
   std::size_t slot_of_newest = 0;
@@ -32,7 +46,15 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   }
   if (!newest)
     return fail("snapfs", "neither slot has a superblock: " + problem, "make a file system with mkfs");
+  const auto snapshots = read_table(system, *newest);
+  if (!snapshots) return pass_on(snapshots);
+  if (!options.snapshot.empty()) {
+    const auto snapshot = find_snapshot(*snapshots, options.snapshot);
+    if (!snapshot) return pass_on(snapshot);
+    newest = superblock_of(*snapshot, *newest);
+  }
   auto store = std::unique_ptr<Store>(new Store(system, *newest, slot_of_newest, options));
+  if (options.snapshot.empty()) store->snapshots_ = *snapshots;
   if (auto up = store->come_up(); !up) {
     store->abandon();
     return pass_on(up);
@@ -60,8 +82,12 @@ Result<void> Store::read_maps() {
   };
   auto done = read_map(s_.block_map, block_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
     for (std::size_t bit = 0; bit < bytes.size() * 8 && first + bit < s_.blocks; ++bit)
-      if (is_set(bytes, bit)) space_.take(static_cast<BlockAddress>(first + bit));
+      if (is_set(bytes, bit)) {
+        space_.take(static_cast<BlockAddress>(first + bit));
+        live_[first + bit] = true;
+      }
   });
+  if (done) done = hold_snapshots();
   if (!done) return done;
   for (BlockAddress address = 0; address < s_.first_block(); ++address) space_.take(address);
   done = read_map(s_.inode_map, inode_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
@@ -70,6 +96,7 @@ Result<void> Store::read_maps() {
     }
   });
   if (!done) return done;
+  if (read_only_) s_.free_blocks = space_.free();  // it is not kept
   if (space_.free() != s_.free_blocks || numbers_.free() != s_.free_inodes)
     return fail("snapfs", "its maps and its superblock count differently",
                 "check it: it is damaged, no crash leaves that");
@@ -96,13 +123,15 @@ Result<void> Store::remove_unlinked() {
 
 Result<void> Store::come_up() {
   if (auto read = read_maps(); !read) return read;
-  if (auto replayed = replay_log(); !replayed) return replayed;
+  if (!read_only_)
+    if (auto replayed = replay_log(); !replayed) return replayed;
   {
     const auto root = get_core(kRootInode, nullptr);
     if (!root || !(*root)->disk.is_directory() || (*root)->disk.links == 0)
       return fail("snapfs", "there is no root directory", "check it: it is damaged");
   }
-  if (auto removed = remove_unlinked(); !removed) return removed;
+  if (!read_only_)
+    if (auto removed = remove_unlinked(); !removed) return removed;
   return {};
 }
 

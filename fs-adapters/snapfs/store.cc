@@ -10,9 +10,6 @@ namespace headcrash::snapfs {
 namespace {
 
 constexpr std::size_t kIdleInodes = 1000;
-/// Blocks that one operation may copy although the disk is full: an exchange changes two entries of each of two
-/// directories and two "..", each perhaps below three blocks of addresses, and as many blocks of records.
-constexpr std::uint32_t kOperationBlocks = 24;
 constexpr std::uint32_t kOperationsAtLeast = 2;
 
 }  // namespace
@@ -32,6 +29,9 @@ Store::Store(os::System& system, const Superblock& superblock, std::size_t slot,
       space_(superblock.blocks),
       numbers_(superblock.inodes),
       next_inode_generation_(superblock.next_generation),
+      kept_(superblock.blocks),
+      live_(superblock.blocks),
+      read_only_(!options.snapshot.empty()),
       open_(std::make_unique<Generation>(superblock.generation + 1)),
       committed_(superblock.generation),
       commit_lock_(system.executor),
@@ -337,14 +337,20 @@ bool Store::something_deferred() const {
          !open_->record_leaves.empty();
 }
 
+std::uint32_t Store::blocks_of_maps() const {
+  return record_tree_.nodes + inode_tree_.blocks() + block_tree_.blocks();
+}
+
 /// Blocks without which the generations under way could not be committed.
 std::uint32_t Store::kept_for_commits() const {
   if (!options_.copy_on_write) return 0;
-  const std::uint32_t maps = record_tree_.nodes + inode_tree_.blocks() + block_tree_.blocks();
+  const std::uint32_t maps = blocks_of_maps();
   auto kept = maps + static_cast<std::uint32_t>(open_->record_leaves.size());
   if (log_.changes) kept += static_cast<std::uint32_t>(log_.changes->record_leaves.size());
   if (closing_ && !closing_is_moved_)
     kept += maps + static_cast<std::uint32_t>(closing_->record_leaves.size());
+  // What a commit takes may stay taken by snapshots, one of which can still be dropped then.
+  if (!snapshots_.empty()) kept += maps + 2;
   return kept;
 }
 
@@ -353,17 +359,24 @@ bool Store::has_room(std::uint32_t blocks) const {
          blocks + kept_for_commits() + std::max(reserving_, kOperationsAtLeast) * kOperationBlocks;
 }
 
+bool Store::is_short_of_room() const {
+  return space_.free() < kept_for_commits() + (reserving_ + 1) * kOperationBlocks;
+}
+
+/// Snapshots have what was freed: not even what gives blocks back has room.
+bool Store::is_full_for_good() const {
+  return !snapshots_.empty() && reserving_ == 0 && !something_deferred() && is_short_of_room();
+}
+
 /// Before an operation begins, which holds no lock: what generations have freed can be used when they have
 /// been committed.
 VfsResult<void> Store::wait_for_room() {
-  const auto is_short = [&] {
-    return space_.free() < kept_for_commits() + (reserving_ + 1) * kOperationBlocks;
-  };
-  for (bool committed = false; is_short() && !stopped_;) {
+  for (bool committed = false; is_short_of_room() && !stopped_;) {
     if (!committed && something_deferred()) {
       if (auto done = commit_all(); !done) return done;
       committed = true;
     } else if (reserving_ == 0) {
+      if (!snapshots_.empty()) return refuse(ENOSPC);
       return {};
     } else {
       operation_ended_.wait();
@@ -383,6 +396,7 @@ VfsResult<void> Store::wait_for_barrier_and_room() {
 VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operation&)>& body) {
   for (bool again = true;; again = false) {
     if (stopped_) return refuse(EIO);
+    if (read_only_) return refuse(EROFS);
     if (!options_.copy_on_write && s_.clean)
       if (auto said = say_in_use(); !said) return said;
     if (auto room = wait_for_barrier_and_room(); !room) return room;

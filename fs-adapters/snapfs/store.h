@@ -6,6 +6,7 @@
 //   store.cc         inodes in core, the generation of an operation, room for it
 //   commit.cc        spawning a generation, moving the old one to the disk, its superblock
 //   intent_log.cc    fsync by a record of the log, where there is one; the log's part in a mount
+//   snapshots.cc     snapshots that are kept
 //   mount.cc         superblock and maps
 //
 // The cache has blocks by their place on the disk. A block of an earlier generation that is to be changed is
@@ -38,7 +39,9 @@
 #include "fs-adapters/os/system.h"
 #include "fs-adapters/snapfs/format.h"
 #include "fs-adapters/snapfs/generation.h"
+#include "fs-adapters/snapfs/kept_blocks.h"
 #include "fs-adapters/snapfs/log_record.h"
+#include "fs-adapters/snapfs/snapshot_table.h"
 #include "fs-adapters/snapfs/space.h"
 #include "fs-adapters/tree/inode_store.h"
 
@@ -75,6 +78,7 @@ struct MountOptions {
   Reuse reuse = Reuse::after_commit;
   Spawn spawn = Spawn::beside_operations;
   bool writes_at_once = false;  ///< what files and directories have, and not when a generation ends
+  std::string snapshot = {};    ///< not empty: that one is mounted, read-only
   bool flushes = true;          ///< a volatile cache, before a superblock and after it
 
   // Controls: each breaks one rule.
@@ -83,6 +87,8 @@ struct MountOptions {
   bool commits_early = false;        ///< does not wait for the last of the outstanding blocks
   bool drops_in_flight = false;      ///< what is freed is taken out of the generation on its way, too
   bool logs_early = false;           ///< a record of the log does not wait for the generation's blocks
+  bool reuses_snapshots = false;     ///< blocks that only snapshots have are free
+  bool writes_in_snapshots = false;  ///< data that snapshots have is written over in place
   bool mixes_generations = false;  ///< a changed mode, owner or time gets into the generation on its way, too
 };
 
@@ -106,6 +112,11 @@ struct Counters {
   /// Dirty blocks that were freed while the older generation, to which they belong, was on its way.
   std::uint64_t freed_in_flight = 0;
   std::uint64_t most_concurrent = 0;  ///< operations of the old generation when one was spawned
+};
+
+struct SnapshotChange {
+  std::string name;
+  bool drops = false;  ///< or makes one
 };
 
 /// The intent log, and what is only there: since the newest superblock.
@@ -133,6 +144,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t symlink_bytes_max() const override { return std::min(s_.block_bytes, 4095U); }
   bool stopped() const override { return stopped_; }
   bool writes_through() const override { return system_.syncer.writes_through(); }
+  bool takes_no_changes() const override { return stopped_ || read_only_ || is_full_for_good(); }
   std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
 
   VfsResult<void> change(const std::function<VfsResult<void>(tree::Operation&)>& body) override;
@@ -167,6 +179,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// As sync(), and the superblock says that the file system is clean.
   VfsResult<void> unmount();
   void stop() { stopped_ = true; }
+  /// Errors: fs-adapters/snapshots.h. Not from within an operation.
+  VfsResult<void> make_snapshot(std::string_view name);
+  VfsResult<void> drop_snapshot(std::string_view name);
+  const std::vector<SnapshotEntry>& snapshots() const { return snapshots_; }
   /// The spawner and the timer have ended when it returns, and are not asked for again: before an unmount.
   void end_daemons();
   /// No work is asked for any more: before it goes.
@@ -190,6 +206,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
  private:
   using Handle = tree::Handle<CoreInode>;
   enum class Kind : std::uint8_t { metadata, data };
+  /// Blocks that one operation may copy although the disk is full: an exchange changes two entries of each of two
+  /// directories and two "..", each perhaps below three blocks of addresses, and as many blocks of records.
+  static constexpr std::uint32_t kOperationBlocks = 24;
   Store(os::System& system, const Superblock& superblock, std::size_t slot, const MountOptions& options);
   static CoreInode& core(tree::CoreInode& inode) { return static_cast<CoreInode&>(inode); }
 
@@ -214,7 +233,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void end_operation(Operation& operation);
   bool something_deferred() const;
   std::uint32_t kept_for_commits() const;
+  std::uint32_t blocks_of_maps() const;
   bool has_room(std::uint32_t blocks) const;
+  bool is_short_of_room() const;
+  bool is_full_for_good() const;
   VfsResult<void> wait_for_room();
   VfsResult<void> wait_for_barrier_and_room();
   void wake_spawner();
@@ -249,7 +271,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> lead_to(Generation& generation, const Way& way, BlockAddress target, std::uint32_t& made);
   void set_dirty(Generation& generation, BlockAddress address, Kind kind);
   Kind kind_of(const CoreInode& inode) const;
-  bool copies(Kind kind) const;
+  bool copies(Kind kind, BlockAddress address) const;
+  void give_back(BlockAddress address);
   VfsResult<bool> free_below(Generation& generation, CoreInode& inode, BlockAddress& at, std::uint64_t start,
                              std::uint32_t level, std::uint64_t first, std::uint64_t end);
   os::BufferKey key_of(BlockAddress address) const { return {0, address}; }
@@ -280,6 +303,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> write_to_disk(std::uint64_t lba, std::span<const std::byte> bytes);
   VfsResult<void> flush_device();
   void let_go_of_freed(Generation& generation);
+  void note_live(const Generation& generation);
 
   // intent_log.cc
   VfsResult<void> log_all();
@@ -287,6 +311,14 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> log_closing(LogRecord& record);
   Result<void> replay_log();
   Result<void> replay(const LogRecord& record);
+
+  // snapshots.cc
+  VfsResult<void> change_snapshots(SnapshotChange change);
+  VfsResult<void> own_snapshot_table(Generation& generation, Superblock& next);
+  VfsResult<void> write_snapshot_table(Generation& generation, Superblock& next);
+  VfsResult<void> settle_snapshots();
+  VfsResult<std::vector<BlockAddress>> blocks_in_map(BlockAddress root);
+  Result<void> hold_snapshots();
 
   // mount.cc
   Result<void> come_up();
@@ -309,6 +341,14 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   BlockSpace numbers_;  ///< of inodes
   std::uint32_t next_inode_generation_ = 1;
   std::set<InodeNumber> unlinked_;  ///< in the newest generation that has been moved
+
+  std::vector<SnapshotEntry> snapshots_;
+  std::vector<SnapshotEntry> snapshots_to_be_;     ///< of the generation on its way
+  std::optional<SnapshotChange> snapshot_change_;  ///< that it makes
+  KeptBlocks kept_;
+  std::vector<bool> live_;        ///< blocks of the newest committed generation
+  bool copies_all_data_ = false;  ///< a snapshot is being made
+  bool read_only_ = false;
 
   std::unique_ptr<Generation> open_;
   std::unique_ptr<Generation> closing_;  ///< null: none is on its way

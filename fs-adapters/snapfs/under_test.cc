@@ -134,11 +134,12 @@ class SnapfsReader final : public adapters::ImageReader {
   snapfs::ImageReader reader_;
 };
 
-class MountedSnapfs final : public adapters::MountedSystem {
+class MountedSnapfs final : public adapters::MountedSystem, private Snapshots {
  public:
   explicit MountedSnapfs(std::unique_ptr<FileSystem> file_system) : file_system_(std::move(file_system)) {}
 
   Vfs& vfs() override { return *file_system_; }
+  Snapshots* snapshots() override { return this; }
   VfsResult<void> unmount() override { return file_system_->unmount(); }
   void abandon() override { file_system_->abandon(); }
   adapters::Counters space_counts() const override {
@@ -147,6 +148,10 @@ class MountedSnapfs final : public adapters::MountedSystem {
   }
 
  private:
+  VfsResult<void> make(std::string_view name) override { return file_system_->make_snapshot(name); }
+  VfsResult<std::vector<SnapshotInfo>> list() override { return file_system_->kept_snapshots(); }
+  VfsResult<void> drop(std::string_view name) override { return file_system_->drop_snapshot(name); }
+
   std::unique_ptr<FileSystem> file_system_;
 };
 
@@ -160,6 +165,7 @@ struct Variant {
   std::string shown_by = {};
   adapters::OnePoint one_point = adapters::OnePoint::metadata;
   bool intent_log = false;
+  bool keeps_snapshots = false;
 };
 
 /// So few that generations are spawned all the time.
@@ -187,6 +193,14 @@ std::vector<Variant> variants() {
        .title = "Meta-data snapshots, fsync by a record of a log, a generation for every six dirty blocks",
        .mount = {.dirty_blocks_max = kFewBlocks},
        .intent_log = true},
+      {.name = "kept-snapshots",
+       .title = "Meta-data snapshots, some of which are kept",
+       .keeps_snapshots = true},
+      {.name = "kept-snapshots-often",
+       .title = "Snapshots that are kept, a log, and a generation for every six dirty blocks",
+       .mount = {.dirty_blocks_max = kFewBlocks},
+       .intent_log = true,
+       .keeps_snapshots = true},
       {.name = "kfs",
        .title = "KFS without snapshots: all in place, nothing ordered",
        .mount = {.copy_on_write = false},
@@ -238,6 +252,18 @@ std::vector<Variant> variants() {
        .control = true,
        .shown_by = "ace-seq1/41",
        .intent_log = true},
+      {.name = "snapshot-reuse",
+       .title = "blocks that only a kept snapshot has are used again",
+       .mount = {.reuses_snapshots = true},
+       .control = true,
+       .shown_by = "ace-seq1/0",
+       .keeps_snapshots = true},
+      {.name = "snapshot-in-place",
+       .title = "data that a kept snapshot has is written over in place",
+       .mount = {.writes_in_snapshots = true},
+       .control = true,
+       .shown_by = "ace-seq1/8",
+       .keeps_snapshots = true},
       {.name = "mix-generations",
        .title = "a new mode, owner or time gets into the generation on its way, too",
        .mount = {.dirty_blocks_max = kFewBlocks, .mixes_generations = true},
@@ -276,13 +302,15 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
                                .shown_by = variant.shown_by,
                                .promises = promises_of(variant),
                                .block_copy = true,
-                               .flushes = true}),
+                               .flushes = true,
+                               .keeps_snapshots = variant.keeps_snapshots}),
         variant_(std::move(variant)) {}
 
   Result<std::unique_ptr<adapters::MountedSystem>> mount(
       os::System& system, const adapters::MountSettings& settings) const override {
     MountOptions how = variant_.mount;
     how.flushes = settings.flushes;
+    how.snapshot = settings.snapshot;
     auto mounted = FileSystem::mount(system, how);
     if (!mounted) return pass_on(mounted);
     return std::make_unique<MountedSnapfs>(*std::move(mounted));
@@ -345,6 +373,26 @@ class SnapfsType final : public adapters::FileSystemType {
   bool repairs_damage() const override { return false; }
   Result<std::unique_ptr<adapters::ImageReader>> open_image(const model::SectorStore& store) const override {
     auto reader = snapfs::ImageReader::open(store);
+    if (!reader) return pass_on(reader);
+    return std::make_unique<SnapfsReader>(*std::move(reader));
+  }
+  bool has_snapshots() const override { return true; }
+  Result<std::vector<SnapshotInfo>> snapshots(const model::SectorStore& store) const override {
+    const auto superblock = read_superblock(store);
+    if (!superblock) return pass_on(superblock);
+    const auto snapshots = read_snapshots(store, *superblock);
+    if (!snapshots) return pass_on(snapshots);
+    return infos_of(*snapshots);
+  }
+  Result<std::unique_ptr<adapters::ImageReader>> open_snapshot(const model::SectorStore& store,
+                                                               std::string_view name) const override {
+    const auto superblock = read_superblock(store);
+    if (!superblock) return pass_on(superblock);
+    const auto snapshots = read_snapshots(store, *superblock);
+    if (!snapshots) return pass_on(snapshots);
+    const auto snapshot = find_snapshot(*snapshots, name);
+    if (!snapshot) return pass_on(snapshot);
+    auto reader = snapfs::ImageReader::open_snapshot(store, *superblock, *snapshot);
     if (!reader) return pass_on(reader);
     return std::make_unique<SnapfsReader>(*std::move(reader));
   }

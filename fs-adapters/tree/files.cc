@@ -89,9 +89,9 @@ VfsResult<FileHandle> FileSystem::open_file(std::string_view path, const OpenOpt
 }
 
 VfsResult<FileHandle> FileSystem::open(std::string_view path, const OpenOptions& options) {
-  if (store_->stopped() && !options.create && !options.truncate) {
+  if (store_->takes_no_changes() && !options.create && !options.truncate) {
     enter();
-    return open_file(path, options, nullptr);  // what has stopped can be read
+    return open_file(path, options, nullptr);
   }
   VfsResult<FileHandle> file = refuse(EIO);
   auto done = change([&](Operation& operation) -> VfsResult<void> {

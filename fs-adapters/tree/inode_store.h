@@ -79,6 +79,8 @@ class InodeStore {
   virtual std::uint32_t symlink_bytes_max() const = 0;    ///< of a target; at most kPathBytesMax
   virtual bool stopped() const = 0;                       ///< it can be read, and changes nothing any more
   virtual bool writes_through() const { return false; }   ///< as its syncer says (os/syncer.h)
+  /// Who wants to read only begins no operation. So it is when it has stopped.
+  virtual bool takes_no_changes() const { return stopped(); }
   virtual std::uint64_t allocated_bytes(const CoreInode& inode) const = 0;  ///< st_blocks times 512
 
   /// Runs one system call that changes something as one operation of the store's own type: begins it (a

@@ -1,10 +1,15 @@
 // headcrash image: makes, checks and looks into images of headcrash's own file systems, without mounting them.
 // One subcommand for each type of fs-adapters/registry.h. `headcrash ufs` is the old word for `image ufs`.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <optional>
 
+#include "fs-adapters/os/memory_machine.h"
 #include "fs-adapters/registry.h"
 #include "harness/cli/command.h"
 #include "plugin/base/size.h"
@@ -18,7 +23,7 @@ using Store = std::unique_ptr<media::SparseFileStore>;
 
 struct ImageArguments {
   const adapters::FileSystemType* type = nullptr;
-  std::string image, size, path;
+  std::string image, size, path, snapshot;
   adapters::Settings mkfs;
   bool repair = false, as_json = false;
 };
@@ -168,13 +173,92 @@ using Show = Result<void> (*)(const adapters::ImageReader&, const std::string&);
 int run_show(const ImageArguments& arguments, Show show) {
   const auto store = open_image(arguments);
   if (!store) return report_error(store.error(), false);
-  const auto reader = arguments.type->open_image(**store);
+  const auto reader = arguments.snapshot.empty() ? arguments.type->open_image(**store)
+                                                 : arguments.type->open_snapshot(**store, arguments.snapshot);
   if (!reader) return report_error(reader.error(), false);
   const auto shown = show(**reader, arguments.path);
   return shown ? kFine : report_error(shown.error(), false);
 }
 
-/// mkfs, check (also `fsck`), ls and cat of one type.
+int run_snapshots(const ImageArguments& arguments) {
+  const auto store = open_image(arguments);
+  if (!store) return report_error(store.error(), arguments.as_json);
+  const auto snapshots = arguments.type->snapshots(**store);
+  if (!snapshots) return report_error(snapshots.error(), arguments.as_json);
+  json list = json::array();
+  for (const SnapshotInfo& one : *snapshots) {
+    list.push_back({{"name", one.name}, {"generation", one.generation}, {"made", one.made_seconds}});
+    if (!arguments.as_json)
+      fmt::print("{:<31} generation {}, {:%F %T} UTC\n", one.name, one.generation,
+                 fmt::gmtime(static_cast<std::time_t>(one.made_seconds)));
+  }
+  if (arguments.as_json) print(list);
+  return kFine;
+}
+
+std::string why_not(int error) {
+  switch (error) {
+    case EINVAL:
+      return "is no name for one: at most 31 characters, without blanks, '/' and ','";
+    case EEXIST:
+      return "is there already";
+    case ENOENT:
+      return "is not there; `snapshots` lists those that are";
+    case ENOSPC:
+      return "has no room: remove files, or drop another snapshot";
+    default:
+      return std::strerror(error);
+  }
+}
+
+using ChangeSnapshots = VfsResult<void> (*)(Snapshots& snapshots, const std::string& name);
+/// Mounts the image for it.
+int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots change) {
+  const auto store = open_image(arguments);
+  if (!store) return report_error(store.error(), false);
+  const auto system = arguments.type->find_system(arguments.type->usual_system());
+  if (!system) return report_error(system.error(), false);
+  const adapters::SystemDescription& description = (*system)->description();
+  os::MemoryMachine machine(
+      **store, {.latency_ns = 0,
+                .system = {.queue = description.queue, .cache = {.block_copy = description.block_copy}}});
+  machine.system.syncer.start();
+  os::Account account{.name = "image"};
+  std::optional<Error> error;
+  machine.system.run_as(account, [&] {
+    const auto mounted = (*system)->mount(machine.system, {});
+    if (!mounted) {
+      error = mounted.error();
+      return;
+    }
+    const auto changed = change(*(*mounted)->snapshots(), arguments.snapshot);
+    if (!changed) error = Error{"snapshot " + arguments.snapshot, why_not(changed.error().value), ""};
+    if (const auto unmounted = (*mounted)->unmount(); !unmounted && !error)
+      error = Error{arguments.image, std::strerror(unmounted.error().value), ""};
+  });
+  machine.system.executor.halt();
+  return error ? report_error(*error, false) : kFine;
+}
+
+/// Of a type that has them.
+template <typename Add>
+void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& arguments, int& exit_code) {
+  auto* const list = add("snapshots", "Lists the snapshots that are kept");
+  list->add_flag("--json", arguments->as_json, "for programs");
+  list->callback([arguments, &exit_code] { exit_code = run_snapshots(*arguments); });
+  const auto add_change = [&](const char* verb, const char* what, ChangeSnapshots change) {
+    auto* const added = add(verb, what);
+    added->add_option("NAME", arguments->snapshot, "of the snapshot")->required();
+    added->callback(
+        [arguments, change, &exit_code] { exit_code = run_change_of_snapshots(*arguments, change); });
+  };
+  add_change("snapshot", "Makes a snapshot, which is kept until it is dropped",
+             [](Snapshots& snapshots, const std::string& name) { return snapshots.make(name); });
+  add_change("drop-snapshot", "Drops a snapshot",
+             [](Snapshots& snapshots, const std::string& name) { return snapshots.drop(name); });
+}
+
+/// mkfs, check (also `fsck`), ls and cat of one type, and what it has of snapshots.
 void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exit_code) {
   command.require_subcommand(1);
   const auto arguments = std::make_shared<ImageArguments>();
@@ -206,6 +290,10 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   auto* const cat = add("cat", "Prints a file");
   cat->add_option("PATH", arguments->path, "from the root")->required();
   cat->callback([arguments, &exit_code] { exit_code = run_show(*arguments, print_file); });
+  if (!type.has_snapshots()) return;
+  for (auto* const verb : {list, cat})
+    verb->add_option("--snapshot", arguments->snapshot, "of this snapshot, not of what is newest");
+  add_snapshot_verbs(add, arguments, exit_code);
 }
 
 }  // namespace

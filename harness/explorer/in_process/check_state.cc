@@ -61,7 +61,9 @@ StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state) {
   return {.persisted = points.before(state.event),
           .settled = run.settled_at(state),
-          .unmount = run.unmounted_at(state)};
+          .unmount = run.unmounted_at(state),
+          .cut = state.event,
+          .snapshots = run.snapshots};
 }
 
 Result<StateChecker> StateChecker::create(const adapters::SystemUnderTest& system, StateDisk& disk,
@@ -175,6 +177,8 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
     return end(oracle::Verdict::not_repairable,
                "fsck finds nothing, and the tree cannot be read: " + findings.error().message());
   outcome.findings = *std::move(findings);
+  for (oracle::Finding& finding : judge_snapshots(system_->type(), *disk_, facts.snapshots, facts.cut))
+    outcome.findings.push_back(std::move(finding));
   judge_findings(*first, facts, outcome);
   return outcome;
 }

@@ -75,7 +75,9 @@ struct StateFacts {
   std::optional<std::size_t> persisted;  ///< the last point that was reported before the cut
   /// Nothing was owed or under way: residue is a finding, and this is what the file system counted.
   std::optional<adapters::Counters> settled = {};
-  Unmount unmount = Unmount::none;  ///< before the cut: what then says clean has to be clean
+  Unmount unmount = Unmount::none;               ///< before the cut: what then says clean has to be clean
+  std::uint64_t cut = 0;                         ///< the event
+  std::span<const KeptSnapshot> snapshots = {};  ///< of the run, which must outlive this
 };
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points, const states::CrashState& state);
 

@@ -72,6 +72,7 @@ class Run {
   Run(StateDisk& store, const adapters::SystemUnderTest& under_test,
       std::span<const workload::Operation> operations, const RunOptions& options)
       : under_test_(under_test),
+        store_(store),
         operations_(operations),
         options_(options),
         random_(options.seed),
@@ -117,6 +118,7 @@ class Run {
     }
     mounted_ = std::move(*mounted);
     open_files_.emplace(mounted_->vfs());
+    make_snapshot("first");
     recorder_.mark("begin");
     recorded_.from_event = recorder_.events();
     for (const os::DiskFault& fault : options_.faults) machine_.faulty_disk.add(fault);
@@ -170,9 +172,30 @@ class Run {
     met.telling.erase(std::unique(met.telling.begin(), met.telling.end()), met.telling.end());
   }
 
+  /// Where there is no room for one, there is none.
+  void make_snapshot(const std::string& name) {
+    if (!under_test_.description().keeps_snapshots || !mounted_->snapshots()->make(name)) return;
+    const auto tree = digest_of_snapshot(under_test_.type(), store_, name);
+    if (!tree && !recorded_.failure)
+      recorded_.failure = "snapshot " + name + " has been made: " + tree.error().message();
+    if (tree) recorded_.snapshots.push_back({.name = name, .tree = *tree, .from_event = recorder_.events()});
+  }
+
+  void drop_snapshot(const std::string& name) {
+    const auto kept = std::ranges::find(recorded_.snapshots, name, &KeptSnapshot::name);
+    if (kept == recorded_.snapshots.end()) return;
+    kept->to_event = recorder_.events();
+    const auto dropped = mounted_->snapshots()->drop(name);
+    if (!dropped && recorder_.failed_at().empty() && !recorded_.failure)
+      recorded_.failure =
+          fmt::format("snapshot {} cannot be dropped: {}", name, std::strerror(dropped.error().value));
+  }
+
   /// One user's part of the list.
   void work(std::size_t thread) {
     for (std::size_t i = 0; i < operations_.size() && !over(); ++i) {
+      if (thread == 0 && i == operations_.size() / 2) make_snapshot("middle");
+      if (thread == 0 && i == operations_.size() / 4 * 3) drop_snapshot("first");
       if (operations_[i].kind == workload::Operation::Kind::join) {
         meet();
       } else if (operations_[i].thread == thread) {
@@ -277,6 +300,7 @@ class Run {
   }
 
   const adapters::SystemUnderTest& under_test_;
+  const StateDisk& store_;
   std::span<const workload::Operation> operations_;
   const RunOptions& options_;
   Random random_;

@@ -19,6 +19,9 @@
 // the run has settled there, and so it has after the daemons' five minutes. A check may then find nothing but
 // totals, and what is free on the disk is what the file system counts as free in memory.
 //
+// Of a system that keeps snapshots one is made before the first operation and dropped when three quarters of the
+// list have been done, and another one is made in the middle (kept_snapshots.h).
+//
 // With faults (RunOptions::faults) requests of the mounted system fail, and the run continues:
 //
 //   mount  mark "begin", from here on faults   operation, pause ...   mark "end"   the daemons   unmount, and
@@ -45,6 +48,7 @@
 #include "fs-adapters/os/faulty_disk.h"
 #include "fs-adapters/system_under_test.h"
 #include "harness/explorer/in_process/formatted_disk.h"
+#include "harness/explorer/in_process/kept_snapshots.h"
 #include "harness/explorer/in_process/order_rules.h"
 #include "harness/explorer/in_process/state_disk.h"
 #include "harness/workload/operation.h"
@@ -88,6 +92,7 @@ struct RecordedRun {
   std::size_t executed = 0;            ///< operations; of several users all
   Unmount unmount = Unmount::none;     ///< at the end
   MetFaults met;
+  std::vector<KeptSnapshot> snapshots;
 
   /// What the file system counted, for what the disk held at a cut at which it owed nothing.
   std::optional<adapters::Counters> settled_at(const states::CrashState& state) const {
