@@ -29,7 +29,7 @@ enum class NameOrder : std::uint8_t {
 
 /// How much of a tree is, after a cut, what it was at one point of the history: all operations before it have
 /// been done, and none after it. With several users at once a point is one for each of them. It does not lie
-/// before the last fsync or sync that has returned.
+/// before the last fsync or sync that has returned, nor within a transaction (transactions.h).
 enum class OnePoint : std::uint8_t {
   none,      ///< each name and each file may have a point of its own
   metadata,  ///< names, sizes, modes, owners, times and extended attributes

@@ -31,6 +31,7 @@
 #include "fs-adapters/os/system.h"
 #include "fs-adapters/promises.h"
 #include "fs-adapters/snapshots.h"
+#include "fs-adapters/transactions.h"
 #include "fs-adapters/vfs.h"
 #include "plugin/base/result.h"
 #include "plugin/model/store.h"
@@ -214,6 +215,7 @@ class MountedSystem {
   virtual bool owes_nothing() const { return true; }
   /// Null: it has none.
   virtual Snapshots* snapshots() { return nullptr; }
+  virtual Transactions* transactions() { return nullptr; }
   /// What is free, as it counts itself. When it owes nothing, a check of the image counts the same.
   virtual Counters space_counts() const = 0;
 };

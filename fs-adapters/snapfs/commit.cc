@@ -41,6 +41,7 @@ VfsResult<void> Store::write_unordered() {
 
 VfsResult<void> Store::sync() {
   if (read_only_) return {};
+  if (in_transaction()) return refuse(EBUSY);
   if (auto written = write_unordered(); !written) return written;
   return commit_all();
 }
@@ -61,6 +62,7 @@ void Store::lift_barrier() {
 /// Another one is open; the old one has all its operations. With the commit lock; who calls it lifts the barrier
 /// when he has done (LiftBarrier).
 VfsResult<void> Store::spawn() {
+  wait_for_transactions();
   barrier_ = options_.spawn != Spawn::beside_operations;
   while (barrier_ && open_->operations != 0) operation_ended_.wait();
   closing_ = std::move(open_);

@@ -9,6 +9,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
 }
 
 VfsResult<void> FileSystem::unmount() {
+  snapshots_.end_transactions();
   close_all();
   snapshots_.end_daemons();
   auto done = snapshots_.unmount();
@@ -56,6 +57,16 @@ VfsResult<void> FileSystem::drop_snapshot(std::string_view name) {
 std::vector<SnapshotInfo> FileSystem::kept_snapshots() {
   enter();
   return infos_of(snapshots_.snapshots());
+}
+
+VfsResult<void> FileSystem::begin_transaction() {
+  enter();
+  return snapshots_.begin_transaction();
+}
+
+VfsResult<void> FileSystem::commit_transaction() {
+  enter();
+  return snapshots_.end_transaction();
 }
 
 }  // namespace headcrash::snapfs

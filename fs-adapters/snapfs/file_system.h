@@ -5,6 +5,7 @@
 
 #include "fs-adapters/snapfs/store.h"
 #include "fs-adapters/snapshots.h"
+#include "fs-adapters/transactions.h"
 #include "fs-adapters/tree/file_system.h"
 
 namespace headcrash::snapfs {
@@ -23,6 +24,10 @@ class FileSystem final : public tree::FileSystem {
   VfsResult<void> make_snapshot(std::string_view name);
   VfsResult<void> drop_snapshot(std::string_view name);
   std::vector<SnapshotInfo> kept_snapshots();
+
+  // fs-adapters/transactions.h.
+  VfsResult<void> begin_transaction();
+  VfsResult<void> commit_transaction();
 
   Store& snapshots() { return snapshots_; }
   const Store& snapshots() const { return snapshots_; }

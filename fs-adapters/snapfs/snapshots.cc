@@ -15,6 +15,7 @@ VfsResult<void> Store::change_snapshots(SnapshotChange change) {
   if (read_only_) return refuse(EROFS);
   if (!options_.copy_on_write || options_.data == DataMode::unordered) return refuse(ENOTSUP);
   if (!is_snapshot_name(change.name)) return refuse(EINVAL);
+  if (in_transaction()) return refuse(EBUSY);
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
   const bool there = std::ranges::find(snapshots_, change.name, &SnapshotEntry::name) != snapshots_.end();

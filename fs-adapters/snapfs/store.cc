@@ -31,6 +31,7 @@ Store::Store(os::System& system, const Superblock& superblock, std::size_t slot,
       next_inode_generation_(superblock.next_generation),
       kept_(superblock.blocks),
       live_(superblock.blocks),
+      transactions_changed_(system.executor),
       read_only_(!options.snapshot.empty()),
       open_(std::make_unique<Generation>(superblock.generation + 1)),
       committed_(superblock.generation),
@@ -286,12 +287,20 @@ VfsResult<void> Store::link_removed(tree::Operation& operation, const tree::Link
   return {};
 }
 
-VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode&, tree::SyncExtent) {
+VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode& inode, tree::SyncExtent) {
   if (stopped_) return refuse(EIO);
+  if (in_transaction()) return refuse(EBUSY);
   leave(static_cast<Operation&>(operation));  // the generation is not committed before its operations end
-  if (s_.log_blocks == 0) return sync();
-  if (auto written = write_unordered(); !written) return written;
-  return log_all();
+  // Nor before transactions end, one of which may be about to change this inode.
+  inode.lock.unlock();
+  const auto durable = [&]() -> VfsResult<void> {
+    if (s_.log_blocks == 0) return sync();
+    if (auto written = write_unordered(); !written) return written;
+    return log_all();
+  };
+  auto done = durable();
+  inode.lock.lock();
+  return done;
 }
 
 // Operations.
@@ -371,6 +380,7 @@ bool Store::is_full_for_good() const {
 /// Before an operation begins, which holds no lock: what generations have freed can be used when they have
 /// been committed.
 VfsResult<void> Store::wait_for_room() {
+  if (in_transaction() && is_short_of_room()) return refuse(ENOSPC);  // a commit would wait for itself
   for (bool committed = false; is_short_of_room() && !stopped_;) {
     if (!committed && something_deferred()) {
       if (auto done = commit_all(); !done) return done;
@@ -406,7 +416,8 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     if (!result && result.error().value == EIO && !operation.sync_failed && operation.generation != nullptr)
       stop();
     end_operation(operation);
-    if (result || result.error().value != ENOSPC || !again || stopped_ || !something_deferred())
+    if (result || result.error().value != ENOSPC || !again || stopped_ || !something_deferred() ||
+        in_transaction())
       return result;
     if (auto committed = commit_all(); !committed) return committed;
   }

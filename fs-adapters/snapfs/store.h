@@ -7,6 +7,7 @@
 //   commit.cc        spawning a generation, moving the old one to the disk, its superblock
 //   intent_log.cc    fsync by a record of the log, where there is one; the log's part in a mount
 //   snapshots.cc     snapshots that are kept
+//   transactions.cc  several operations of one generation
 //   mount.cc         superblock and maps
 //
 // The cache has blocks by their place on the disk. A block of an earlier generation that is to be changed is
@@ -34,6 +35,7 @@
 #include <list>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "fs-adapters/os/system.h"
@@ -89,6 +91,7 @@ struct MountOptions {
   bool logs_early = false;           ///< a record of the log does not wait for the generation's blocks
   bool reuses_snapshots = false;     ///< blocks that only snapshots have are free
   bool writes_in_snapshots = false;  ///< data that snapshots have is written over in place
+  bool splits_transactions = false;  ///< a generation is spawned whoever has begun one
   bool mixes_generations = false;  ///< a changed mode, owner or time gets into the generation on its way, too
 };
 
@@ -182,6 +185,11 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// Errors: fs-adapters/snapshots.h. Not from within an operation.
   VfsResult<void> make_snapshot(std::string_view name);
   VfsResult<void> drop_snapshot(std::string_view name);
+  /// Errors: fs-adapters/transactions.h. Of the fiber that calls.
+  VfsResult<void> begin_transaction();
+  VfsResult<void> end_transaction();
+  /// All that are under way, before an unmount.
+  void end_transactions();
   const std::vector<SnapshotEntry>& snapshots() const { return snapshots_; }
   /// The spawner and the timer have ended when it returns, and are not asked for again: before an unmount.
   void end_daemons();
@@ -320,6 +328,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<std::vector<BlockAddress>> blocks_in_map(BlockAddress root);
   Result<void> hold_snapshots();
 
+  // transactions.cc
+  bool in_transaction() const { return transactions_.contains(executor.current()); }
+  void wait_for_transactions();
+
   // mount.cc
   Result<void> come_up();
   Result<void> read_maps();
@@ -346,7 +358,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::vector<SnapshotEntry> snapshots_to_be_;     ///< of the generation on its way
   std::optional<SnapshotChange> snapshot_change_;  ///< that it makes
   KeptBlocks kept_;
-  std::vector<bool> live_;        ///< blocks of the newest committed generation
+  std::vector<bool> live_;                             ///< blocks of the newest committed generation
+  std::unordered_set<const os::Fiber*> transactions_;  ///< who has begun one
+  bool spawn_waits_ = false;                           ///< for their end: none begins
+  os::WaitQueue transactions_changed_;
   bool copies_all_data_ = false;  ///< a snapshot is being made
   bool read_only_ = false;
 

@@ -134,12 +134,13 @@ class SnapfsReader final : public adapters::ImageReader {
   snapfs::ImageReader reader_;
 };
 
-class MountedSnapfs final : public adapters::MountedSystem, private Snapshots {
+class MountedSnapfs final : public adapters::MountedSystem, private Snapshots, private Transactions {
  public:
   explicit MountedSnapfs(std::unique_ptr<FileSystem> file_system) : file_system_(std::move(file_system)) {}
 
   Vfs& vfs() override { return *file_system_; }
   Snapshots* snapshots() override { return this; }
+  Transactions* transactions() override { return this; }
   VfsResult<void> unmount() override { return file_system_->unmount(); }
   void abandon() override { file_system_->abandon(); }
   adapters::Counters space_counts() const override {
@@ -151,6 +152,9 @@ class MountedSnapfs final : public adapters::MountedSystem, private Snapshots {
   VfsResult<void> make(std::string_view name) override { return file_system_->make_snapshot(name); }
   VfsResult<std::vector<SnapshotInfo>> list() override { return file_system_->kept_snapshots(); }
   VfsResult<void> drop(std::string_view name) override { return file_system_->drop_snapshot(name); }
+
+  VfsResult<void> begin() override { return file_system_->begin_transaction(); }
+  VfsResult<void> commit() override { return file_system_->commit_transaction(); }
 
   std::unique_ptr<FileSystem> file_system_;
 };
@@ -264,6 +268,11 @@ std::vector<Variant> variants() {
        .control = true,
        .shown_by = "ace-seq1/8",
        .keeps_snapshots = true},
+      {.name = "transactions-split",
+       .title = "a generation is spawned in the middle of a transaction",
+       .mount = {.dirty_blocks_max = kFewBlocks, .splits_transactions = true},
+       .control = true,
+       .shown_by = "transactions/0@tiny~1"},
       {.name = "mix-generations",
        .title = "a new mode, owner or time gets into the generation on its way, too",
        .mount = {.dirty_blocks_max = kFewBlocks, .mixes_generations = true},

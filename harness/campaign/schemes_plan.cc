@@ -68,6 +68,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"many-users", "tiny", 8, 2},
     {"attributes", "tiny", 4, 2},
     {"attributes", "deep", 6, 2},
+    {"transactions", "tiny", 6, 2},
+    {"transactions", "deep", 6, 2},
     {"histories", "tiny", 12},
     {"histories", "deep", 6},
     {"histories", "used", 6},

@@ -272,6 +272,9 @@ Result<void> Follower::act(const Operation& operation) {
     case Kind::join:
       owners_.join();
       return {};
+    case Kind::begin:
+    case Kind::commit:
+      return {};
     case Kind::open:
       return open(operation);
     case Kind::close:

@@ -11,6 +11,18 @@ void Timeline::add(const workload::Operation& operation, bool skipped) {
   threads_ = std::max<std::size_t>(threads_, operation.thread + 1U);
   if (operation.kind == workload::Operation::Kind::join) joins_.push_back(index);
   if (workload::is_persistence_point(operation) && !skipped) points_.push_back(index);
+  if (skipped) return;
+  if (operation.kind == workload::Operation::Kind::begin)
+    transactions_.push_back({.thread = operation.thread, .begin = index});
+  if (operation.kind == workload::Operation::Kind::commit)
+    for (Transaction& one : transactions_)
+      if (one.thread == operation.thread) one.commit = std::min(one.commit, index);
+}
+
+bool Timeline::splits_transaction(std::size_t done, std::size_t thread) const {
+  return std::ranges::any_of(transactions_, [&](const Transaction& one) {
+    return one.thread == thread && done > one.begin + 1 && done < one.commit;
+  });
 }
 
 Horizon Timeline::at(std::optional<std::size_t> persisted) const {

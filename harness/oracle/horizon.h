@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -60,10 +61,18 @@ class Timeline {
     std::size_t first = 0, end = 0;
   };
   std::vector<Section> sections() const;
+  /// Of a thread's transaction, after the first `done` operations of the list, some have been done and some not.
+  bool splits_transaction(std::size_t done, std::size_t thread) const;
 
  private:
   std::vector<std::uint8_t> thread_of_;
+  /// A thread's operations behind `begin` and before `commit`; the last one may have no end.
+  struct Transaction {
+    std::uint8_t thread = 0;
+    std::size_t begin = 0, commit = std::numeric_limits<std::size_t>::max();
+  };
   std::vector<std::size_t> points_, joins_;
+  std::vector<Transaction> transactions_;
   std::size_t threads_ = 1;
 };
 

@@ -100,6 +100,7 @@ bool OnePointJudge::explains(const Timeline::Section& section, std::size_t threa
   const std::size_t most = std::min(section.end, horizon_.done_at_most(thread));
   for (std::size_t done = least; done <= most; ++done) {
     if (done > least && horizon_.thread_of(done - 1) != thread) continue;
+    if (history_.timeline.splits_transaction(done, thread)) continue;
     std::size_t fitting = 0;
     while (fitting < names.size() && fits(*names[fitting], done)) ++fitting;
     if (fitting == names.size()) return true;

@@ -28,6 +28,7 @@ struct SeenName {
   std::vector<TokenId> tokens;               ///< that it can stand for
 };
 
+/// A point does not lie within a transaction (fs-adapters/transactions.h).
 class OnePointJudge {
  public:
   /// All must outlive it.

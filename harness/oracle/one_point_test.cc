@@ -91,6 +91,28 @@ TEST(OnePoint, NobodyIsBeyondAJoinThatSomebodyHasNotReached) {
   EXPECT_EQ(users.judge({a, c}, kMetadataOfOne), kOfNoPoint);
 }
 
+TEST(OnePoint, ATransactionIsDoneWhollyOrNotAtAll) {
+  const Case one{{"create a", "sync", "create b", "begin", "create c", "create d", "commit", "create e"}, 1};
+  const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2), c = file("c", 0, 0, 0, 3),
+                       d = file("d", 0, 0, 0, 4), e = file("e", 0, 0, 0, 5);
+  for (const Tree& tree : {Tree{a}, Tree{a, b}, Tree{a, b, c, d}, Tree{a, b, c, d, e}})
+    EXPECT_EQ(one.judge(tree, kMetadataOfOne), kNoFinding);
+  EXPECT_EQ(one.judge({a, b, c}, kMetadataOfOne), kOfNoPoint);
+  EXPECT_EQ(one.judge({a, b, c}, kNoPointPromised), kNoFinding);
+  const Case without{one.lines, 1, {{3, workload::Outcome::skipped}, {6, workload::Outcome::skipped}}};
+  EXPECT_EQ(without.judge({a, b, c}, kMetadataOfOne), kNoFinding) << "where there are no transactions";
+  const Case others{{"begin", "create a", "@1 begin", "@1 create b", "create c", "@1 create d", "commit",
+                     "@1 commit", "begin", "create e", "create f"},
+                    std::nullopt};
+  EXPECT_EQ(others.judge({file("a", 0, 0, 0, 1), file("c", 0, 0, 0, 3)}, kMetadataOfOne), kNoFinding);
+  EXPECT_EQ(others.judge({file("b", 0, 0, 0, 2), file("d", 0, 0, 0, 4)}, kMetadataOfOne), kNoFinding);
+  EXPECT_EQ(others.judge({file("a", 0, 0, 0, 1), file("b", 0, 0, 0, 2)}, kMetadataOfOne), kOfNoPoint);
+  EXPECT_EQ(
+      others.judge({file("a", 0, 0, 0, 1), file("c", 0, 0, 0, 3), file("e", 0, 0, 0, 5)}, kMetadataOfOne),
+      kOfNoPoint)
+      << "one that has not been committed is not there";
+}
+
 TEST(OnePoint, AFileThatMovesIsInOnePlace) {
   const Case moves{{"create a", "create b", "sync", "rename a c", "rename b a", "sync"}, 2};
   const ObservedObject b = file("b", 0, 0, 0, 2), c = file("c", 0, 0, 0, 1);

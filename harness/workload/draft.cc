@@ -127,6 +127,8 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::syncfs:
     case Kind::join:
     case Kind::rest:
+    case Kind::begin:
+    case Kind::commit:
       return true;
     case Kind::open:
       return is(operation.path, FileType::regular) && !open_files_.contains(operation.target) &&

@@ -2,9 +2,12 @@
 #include "harness/workload/families.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "harness/workload/family_makers.h"
 #include "harness/workload/random_operations.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::workload {
 
@@ -52,6 +55,47 @@ std::vector<Operation> attributes(std::uint64_t number) {
   return random_operations(options);
 }
 
+/// Runs of operations of one user that make nothing persistent become transactions, some of them short.
+std::vector<Operation> in_transactions(const std::vector<Operation>& list, std::uint64_t seed) {
+  constexpr std::uint64_t kBeginsOneIn = 2, kEndsOneIn = 6;
+  std::vector<Operation> all;
+  std::array<bool, kThreadsMost> under_way = {};
+  Random random(seed);
+  const auto end = [&](std::uint8_t thread) {
+    if (std::exchange(under_way.at(thread), false)) all.push_back({.kind = Kind::commit, .thread = thread});
+  };
+  const auto end_all = [&] {
+    for (std::uint8_t thread = 0; thread < kThreadsMost; ++thread) end(thread);
+  };
+  for (const Operation& operation : list) {
+    if (operation.kind == Kind::join) {
+      end_all();
+    } else if (is_persistence_point(operation)) {
+      end(operation.thread);
+    } else if (!under_way.at(operation.thread) && random.below(kBeginsOneIn) == 0) {
+      all.push_back({.kind = Kind::begin, .thread = operation.thread});
+      under_way.at(operation.thread) = true;
+    } else if (under_way.at(operation.thread) && random.below(kEndsOneIn) == 0) {
+      end(operation.thread);
+    }
+    all.push_back(operation);
+  }
+  end_all();
+  return all;
+}
+
+std::vector<Operation> transactions(std::uint64_t number) {
+  return in_transactions(random_operations({.seed = number,
+                                            .rounds = 50,
+                                            .directories = 2,
+                                            .names = 3,
+                                            .largest_blocks = 6,
+                                            .persistence_percent = 15,
+                                            .threads = 3,
+                                            .rounds_to_a_join = 16}),
+                         number);
+}
+
 using Maker = std::vector<Operation> (*)(std::uint64_t);
 struct Made {
   Family family;
@@ -92,6 +136,7 @@ const std::vector<Made>& all_families() {
       {{"attributes",
         "three users change modes, owners and times, between files that come, grow, move and go"},
        attributes},
+      {{"transactions", "three users, who do several operations as one"}, transactions},
       {{"histories", "everything the language can say, in small"}, histories}};
   return kAll;
 }

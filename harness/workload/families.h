@@ -38,6 +38,7 @@
 //   many-users     three users at once (random_operations.h), who meet every few operations
 //   attributes     three users change modes, owners and times, between files that come, grow, move and go:
 //                  is what the disk shows of one point of the history?
+//   transactions   three users do several operations as one, where the file system has transactions
 //   histories      everything that the language can say (random_operations.h), in small
 
 #include <cstdint>

@@ -59,7 +59,9 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::chmod, "chmod", "pm"},
                                                     {Kind::chown, "chown", "pug"},
                                                     {Kind::touch, "touch", "ps"},
-                                                    {Kind::rest, "rest", "s"}}};
+                                                    {Kind::rest, "rest", "s"},
+                                                    {Kind::begin, "begin", ""},
+                                                    {Kind::commit, "commit", ""}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });

@@ -21,6 +21,8 @@
 //   rest SECONDS                              nothing: what is older then has been written (promises.h)
 //   join                                      all threads meet
 //   open PATH %NAME     close %NAME           the file stays open, whatever becomes of its names
+//   begin               commit                what the thread does in between is a transaction
+//                                             (fs-adapters/transactions.h), where there are such
 //
 // "%NAME" then stands for the open file wherever an operation would have opened one to work on it: write,
 // write-mapped, truncate, fallocate's words, fsync, fdatasync. It belongs to the thread that opened it; what
@@ -97,6 +99,8 @@ struct Operation {
     chown,
     touch,
     rest,
+    begin,
+    commit,
   };
   Kind kind = Kind::sync;
   std::string path;
@@ -113,7 +117,7 @@ struct Operation {
   std::int64_t seconds = 0;           ///< touch: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 36;
+inline constexpr std::size_t kOperationKinds = 38;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;

@@ -26,7 +26,7 @@ const char* const kOneOfEach =
     "rename foo bar\nrename-noreplace foo bar\nrename-exchange foo bar\nrename-whiteout foo bar\nsetxattr . "
     "user.x one\n"
     "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\nopen foo %f\nclose "
-    "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\n";
+    "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\nbegin\ncommit\n";
 
 TEST(Operation, EveryWordIsReadAndWritten) {
   const Result<std::vector<Operation>> list =

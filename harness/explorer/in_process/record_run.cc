@@ -208,13 +208,21 @@ class Run {
     changed_.wake_all();
   }
 
+  VfsResult<void> execute(const workload::Operation& operation) {
+    if (operation.kind == workload::Operation::Kind::rest) return rest(operation.seconds);
+    Transactions* const transactions = mounted_->transactions();
+    if (transactions != nullptr && operation.kind == workload::Operation::Kind::begin)
+      return transactions->begin();
+    if (transactions != nullptr && operation.kind == workload::Operation::Kind::commit)
+      return transactions->commit();
+    return workload::execute(operation, mounted_->vfs(), *open_files_);
+  }
+
   void operation(std::size_t number) {
     const workload::Operation& operation = operations_[number];
     const std::size_t begun = ++begun_;
     const bool alone = resting_ + 1 == threads_;
-    const auto done = operation.kind == workload::Operation::Kind::rest
-                          ? rest(operation.seconds)
-                          : workload::execute(operation, mounted_->vfs(), *open_files_);
+    const auto done = execute(operation);
     if (done) {
       if (operation.kind == workload::Operation::Kind::open) ++open_;
       if (operation.kind == workload::Operation::Kind::close) --open_;
