@@ -286,6 +286,11 @@ std::vector<Variant> variants() {
   };
 }
 
+/// A kept snapshot's blocks are then other bytes for good, cut or not.
+bool breaks_snapshots(const Variant& variant) {
+  return variant.mount.reuses_snapshots || variant.mount.writes_in_snapshots;
+}
+
 adapters::Promises promises_of(const Variant& variant) {
   const bool ordered = variant.mount.data != DataMode::unordered;
   return {.fsync_keeps_name = true,
@@ -308,6 +313,7 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
       : SystemUnderTest(type, {.name = variant.name,
                                .title = variant.title,
                                .control = variant.control,
+                               .shows_unmounted = breaks_snapshots(variant),
                                .shown_by = variant.shown_by,
                                .promises = promises_of(variant),
                                .block_copy = true,
