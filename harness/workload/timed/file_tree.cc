@@ -83,6 +83,17 @@ PhaseResult FileTree::create(FileWork& work, const std::string& root, std::size_
   return {};
 }
 
+PhaseResult FileTree::extract(FileWork& work, const std::string& root) const {
+  for (std::size_t in = 0; in < folders(); ++in) {
+    if (const auto made = work.make_folder(folder(root, in)); !made) return made;
+    for (const std::size_t i : files_in(in)) {
+      const auto done = work.operation([&] { return work.create(file(root, i, 0)); });
+      if (!done) return done;
+    }
+  }
+  return {};
+}
+
 PhaseResult FileTree::copy_files(FileWork& work, const std::string& from, const std::string& to,
                                  std::size_t owner) const {
   for (std::size_t in = 0; in < folders(); ++in) {

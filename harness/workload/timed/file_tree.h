@@ -31,6 +31,8 @@ class FileTree {
 
   PhaseResult make_folders(FileWork& work, const std::string& root) const;
   PhaseResult create(FileWork& work, const std::string& root, std::size_t owner) const;
+  /// As an archive is unpacked: a folder and the files in it, then the next; files are counted as operations.
+  PhaseResult extract(FileWork& work, const std::string& root) const;
   /// As cp -r: each folder is listed and made again, each file looked at and copied; counted as operations.
   PhaseResult copy(FileWork& work, const std::string& from, const std::string& to, std::size_t owner) const;
   PhaseResult copy_files(FileWork& work, const std::string& from, const std::string& to,

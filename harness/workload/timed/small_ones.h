@@ -44,7 +44,8 @@ inline const std::vector<Small>& small_ones() {
         {"kib-per-operation", 8},
         {"file-kib", 24}},
        1},
-      {"recovery", {{"files", 20}, {"dirty", 10}, {"files-per-folder", 7}}, 1}};
+      {"recovery", {{"files", 20}, {"dirty", 10}, {"files-per-folder", 7}}, 1},
+      {"source-tree", {{"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}}, 0}};
   return kAll;
 }
 

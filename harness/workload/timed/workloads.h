@@ -24,5 +24,6 @@ TimedWorkload dbench();
 TimedWorkload postmark();
 TimedWorkload laddis();
 TimedWorkload recovery();
+TimedWorkload source_tree();
 
 }  // namespace headcrash::timed
