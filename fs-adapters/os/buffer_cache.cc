@@ -172,6 +172,14 @@ void BufferCache::State::move_home(Buffer& buffer, Content content, std::uint64_
     unassigned_bytes += bytes;
   else
     set_home(buffer, lba);
+  set_content(buffer, content);
+}
+
+/// Of a buffer that may be dirty.
+void BufferCache::State::set_content(Buffer& buffer, Content content) {
+  if (buffer.content == content) return;
+  if (buffer.dirty && buffer.content == Content::metadata) dirty_metadata.remove(buffer);
+  if (buffer.dirty && content == Content::metadata) dirty_metadata.append(buffer);
   buffer.content = content;
 }
 
@@ -340,7 +348,7 @@ void BufferCache::read_ahead(const BufferKey& key, Content content, std::uint64_
   transfer->is_read = true;
   transfer->locks = true;
   transfer->buffer = &buffer;
-  s.transfers.append(*transfer);
+  s.set_out(*transfer);
   BlockRequest request{model::Op::read, lba, static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
   request.into = buffer.bytes;
   transfer->id = s.disk.issue(request, {}, *transfer);
@@ -396,6 +404,14 @@ bool BufferCache::any_unwritten() const {
   for (const State::Transfer* t = state_->transfers.first(); t != nullptr; t = State::TransferList::after(*t))
     if (!t->is_read) return true;
   return false;
+}
+
+std::size_t BufferCache::dirty_metadata_since(TimeNs since) const {
+  std::size_t blocks = 0;
+  for (const Buffer* b = state_->dirty_metadata.first(); b != nullptr;
+       b = State::DirtyMetadataList::after(*b))
+    if (b->modified_at >= since) ++blocks;
+  return blocks;
 }
 
 std::vector<BufferCache::Dirty> BufferCache::dirty() const {

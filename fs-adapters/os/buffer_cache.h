@@ -277,6 +277,8 @@ class BufferCache {
     std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
+  /// How many dirty blocks of metadata have been changed at `since` or later.
+  std::size_t dirty_metadata_since(TimeNs since) const;
   /// Issues it if it is still dirty and nobody holds it; waits for nobody.
   void write_behind(const BufferKey& key);
   /// One `part` of `parts` of the cache: marks what is dirty, issues what had been marked at the visit before

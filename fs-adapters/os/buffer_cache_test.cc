@@ -53,6 +53,29 @@ TEST(BufferCache, WhatIsOnItsWayIsUnwrittenAlthoughItIsNotDirty) {
   });
 }
 
+TEST(BufferCache, CountsDirtyMetadataByItsChange) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    const auto counted = [&](TimeNs since) { return w.cache.dirty_metadata_since(since); };
+    w.cache.write_delayed(w.fill({0, 1}, 10, 1));
+    w.cache.write_delayed(w.fill({0, 2}, 11, 1, 512, Content::data));
+    EXPECT_EQ(counted(0), 1U);
+    w.executor.sleep_until(w.executor.now() + kMillisecondNs);
+    const TimeNs later = w.executor.now();
+    EXPECT_EQ(counted(later), 0U);
+    w.cache.write_delayed(w.fill({0, 2}, 11, 2));  // a block of data becomes one of metadata
+    EXPECT_EQ(counted(later), 1U);
+    EXPECT_EQ(counted(0), 2U);
+    w.cache.write_delayed(w.fill({0, 1}, 10, 2, 512, Content::data));
+    EXPECT_EQ(counted(0), 1U);
+    w.cache.discard({0, 2});
+    EXPECT_EQ(counted(0), 0U);
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    w.cache.write_delayed(w.fill({0, 1}, 10, 3));
+    EXPECT_EQ(counted(0), 1U);
+  });
+}
+
 TEST(BufferCache, TheThreeWaysToWrite) {
   CachedWorld w;
   w.run_as_user([&] {

@@ -151,7 +151,7 @@ RequestId BufferCache::write_gathered(std::uint64_t lba, std::vector<GatheredPar
   const bool sends = s.let_go(*gathered, parts, lba, all, after);
   for (const State::Gathered::Part& part : gathered->parts) {
     if (sends)
-      s.transfers.append(*part.transfer);
+      s.set_out(*part.transfer);
     else
       delete part.transfer;
   }

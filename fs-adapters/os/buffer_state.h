@@ -48,6 +48,7 @@ class Buffer {
   Links<Buffer> in_object;
   Links<Buffer> in_clean;
   Links<Buffer> in_dirty;
+  Links<Buffer> in_dirty_metadata;
 };
 
 inline constexpr std::int64_t kFirstBlock = std::numeric_limits<std::int64_t>::min();
@@ -179,12 +180,19 @@ struct BufferCache::State {
   using ObjectList = LinkedList<Buffer, &Buffer::in_object>;
   using CleanList = LinkedList<Buffer, &Buffer::in_clean>;
   using DirtyList = LinkedList<Buffer, &Buffer::in_dirty>;
+  using DirtyMetadataList = LinkedList<Buffer, &Buffer::in_dirty_metadata>;
   using TransferList = LinkedList<Transfer, &Transfer::in_transfers>;
   std::unordered_map<BufferKey, Buffer*, BufferKeyHash> index;
   std::unordered_map<std::uint64_t, ObjectList> objects;
   CleanList clean;
   DirtyList dirty;
+  DirtyMetadataList dirty_metadata;  ///< those of `dirty` that are no file's contents
+  void set_content(Buffer& buffer, Content content);
   TransferList transfers;
+  /// The writes among them by their blocks, those of a block in the order in which they were issued.
+  std::multimap<BufferKey, Transfer*> writes;
+  void set_out(Transfer& transfer);
+  void take_in(Transfer& transfer);
   std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< on their way
   std::vector<std::unique_ptr<Buffer>> slots;
   std::vector<std::size_t> free_slots;

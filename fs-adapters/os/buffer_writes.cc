@@ -10,6 +10,7 @@
 // buffer held at the issue. It costs the host a little and the modelled machine nothing; the buffer is pinned
 // meanwhile, so that who streams through the cache waits for the disk.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "fs-adapters/os/buffer_state.h"
@@ -53,6 +54,7 @@ void BufferCache::State::set_dirty(Buffer& buffer) {
   buffer.dirty = true;
   buffer.dirtied_at = executor.now();
   dirty.append(buffer);
+  if (buffer.content == Content::metadata) dirty_metadata.append(buffer);
   if (buffer.lba == kUnassigned) unassigned_bytes += buffer.bytes.size();
 }
 
@@ -62,6 +64,7 @@ void BufferCache::State::set_clean(Buffer& buffer) {
   buffer.dirty = false;
   buffer.marked = false;
   dirty.remove(buffer);
+  if (buffer.content == Content::metadata) dirty_metadata.remove(buffer);
 }
 
 /// Before another copy is made, where copies have a limit.
@@ -148,7 +151,7 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
                             : counters.async_writes);
   set_clean(buffer);
   buffer.fresh = false;
-  transfers.append(*transfer);
+  set_out(*transfer);
   ++writes_on_their_way;
   const RequestId id = disk.issue(request, out.ordering, *transfer);
   transfer->id = id;
@@ -157,8 +160,20 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
   return id;
 }
 
-void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
+void BufferCache::State::set_out(Transfer& transfer) {
+  transfers.append(transfer);
+  if (!transfer.is_read) writes.emplace(transfer.key, &transfer);
+}
+
+void BufferCache::State::take_in(Transfer& transfer) {
   transfers.remove(transfer);
+  const auto [first, last] = writes.equal_range(transfer.key);
+  const auto known = std::find_if(first, last, [&](const auto& each) { return each.second == &transfer; });
+  if (known != last) writes.erase(known);
+}
+
+void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
+  take_in(transfer);
   const std::unique_ptr<Transfer> ended(&transfer);
   used_bytes -= transfer.counted_bytes;
   copied_pages -= pages_of(transfer.counted_bytes);
@@ -210,9 +225,10 @@ void BufferCache::State::write_arrived(Transfer& transfer, model::Status status)
 
 /// Another write of its block, issued after it, is on its way. It is in no list itself any more.
 bool BufferCache::State::later_write_of(const Transfer& transfer) const {
-  for (const Transfer* t = transfers.first(); t != nullptr; t = TransferList::after(*t))
-    if (!t->is_read && !t->discarded && t->id > transfer.id && t->key == transfer.key) return true;
-  return false;
+  const auto [first, last] = writes.equal_range(transfer.key);
+  return std::any_of(first, last, [&](const auto& each) {
+    return !each.second->discarded && each.second->id > transfer.id;
+  });
 }
 
 /// A write has failed: its block is dirty again. A copy may have travelled whose buffer has been dropped
@@ -255,8 +271,8 @@ void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey&
   failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
   // Without copies a transfer refers to its buffer, which knows.
   if (!options.block_copy) return;
-  for (Transfer* t = transfers.first(); t != nullptr; t = TransferList::after(*t))
-    if (!t->is_read && !(t->key < first) && !(last < t->key)) t->discarded = true;
+  for (auto at = writes.lower_bound(first); at != writes.end() && !(last < at->first); ++at)
+    at->second->discarded = true;
 }
 
 /// 0: it is not dirty, somebody has it, or a hook said no.
@@ -312,10 +328,9 @@ RequestId BufferCache::State::being_written(const BufferKey& key) const {
   if (it != index.end() && it->second->last_write != 0)
     return disk.pending(it->second->last_write) ? it->second->last_write : 0;
   // It may have been dropped, and read or made again, while a copy travels.
-  RequestId newest = 0;
-  for (const Transfer* t = transfers.first(); t != nullptr; t = TransferList::after(*t))
-    if (!t->is_read && t->key == key) newest = t->id;
-  return newest;
+  const auto behind = writes.upper_bound(key);
+  if (behind == writes.begin() || std::prev(behind)->first != key) return 0;
+  return std::prev(behind)->second->id;
 }
 
 RequestId BufferCache::being_written(const BufferKey& key) const {

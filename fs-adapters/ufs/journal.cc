@@ -37,10 +37,8 @@ Journal::Journal(Volume& volume, const SchemeOptions& options)
 bool Journal::has_room() {
   const auto fits = [&] { return blocks_ + (active_ + 1) * operation_blocks_ <= limit_blocks_; };
   if (volume_.stopped() || fits()) return true;
-  std::uint32_t changed = 0;
-  for (const os::BufferCache::Dirty& dirty : volume_.cache.dirty())
-    if (dirty.content == os::Content::metadata && dirty.modified_at >= copied_at_) ++changed;
-  changed += static_cast<std::uint32_t>(volume_.inodes.changed());
+  const auto changed =
+      static_cast<std::uint32_t>(volume_.cache.dirty_metadata_since(copied_at_) + volume_.inodes.changed());
   blocks_ = std::min(blocks_, changed);
   return fits();
 }
