@@ -23,7 +23,9 @@ Paper paper() {
        {"writes", "fsync by size and bursts, figures 4 and 5 (CH-08, CH-14, CH-15)", 1, writes_by_size},
        {"rules", "The three rules of write cancellation, figure 3 (CH-11 to CH-13)", 1, rules},
        {"policies", "Reads beside writes under each policy, and the age of what is written (CH-17, CH-18)", 1,
-        policies}}};
+        policies},
+       {"loss", "How old is what a power cut loses, by policy and file system, beside what it costs", 1,
+        loss}}};
 }
 
 }  // namespace headcrash::experiment::chen96

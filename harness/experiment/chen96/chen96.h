@@ -13,5 +13,7 @@ std::vector<ClaimAnswer> calculator(Context& context);
 std::vector<ClaimAnswer> writes_by_size(Context& context);  // CH-08, CH-14, CH-15
 std::vector<ClaimAnswer> rules(Context& context);           // CH-11 to CH-13
 std::vector<ClaimAnswer> policies(Context& context);        // CH-17, CH-18
+// loss.cc: what a cut loses on that machine, by policy and file system; no claim of the paper.
+std::vector<ClaimAnswer> loss(Context& context);
 
 }  // namespace headcrash::experiment::chen96

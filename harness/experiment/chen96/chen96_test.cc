@@ -1,7 +1,10 @@
 // The equations against sums done by hand, and the calculator as a user runs it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness/experiment/chen96/delay_model.h"
+#include "harness/experiment/chen96/loss_run.h"
 #include "harness/experiment/experiment.h"
 
 namespace headcrash::experiment::chen96 {
@@ -70,7 +73,7 @@ TEST(Calculator, SaysWhatIsWrongWithAParameter) {
 
 /// Each part to its end, scaled down: no cell fails, and what must hold at any scale does.
 TEST(Measurements, RunToTheEnd) {
-  for (const char* part : {"chen96/writes", "chen96/rules", "chen96/policies"}) {
+  for (const char* part : {"chen96/writes", "chen96/rules", "chen96/policies", "chen96/loss"}) {
     const auto outcome = run_experiment({.name = part, .scaled = true});
     ASSERT_TRUE(outcome) << outcome.error().message();
     for (const ClaimAnswer& answer : outcome->answers) {
@@ -102,6 +105,59 @@ TEST(Measurements, SeeTheDelay) {
   ASSERT_TRUE(policies);
   EXPECT_NEAR(*number_of(*policies, "interval periodic update, 5 s", "mean age").ours, 5.5, 1);
   EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
+}
+
+/// A look at the medium tells what a cut at that instant loses, but for the write under way then.
+TEST(Loss, ALookSeesWhatACutLoses) {
+  for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
+                                     {"ufs", "soft-updates-init-cb"},
+                                     {"ufs", "journal"},
+                                     {"lfs", "roll-forward"},
+                                     {"snapfs", "snapshots"}}) {
+    for (const std::uint64_t seed : {1, 2}) {
+      const LossSeen seen = run_loss(
+          {.type = type,
+           .system = system,
+           .syncer = {.policy = os::SyncerOptions::Policy::interval, .interval_ns = 5 * model::kSecondNs},
+           .warm_ns = 20 * model::kSecondNs,
+           .measured_ns = 10 * model::kSecondNs,
+           .instants = 3,
+           .cut_at_last = true,
+           .seed = seed});
+      ASSERT_TRUE(seen.error.empty()) << system << ": " << seen.error;
+      ASSERT_TRUE(seen.cut_lost_changes);
+      constexpr double kOfOneWrite = 16;  // 64 KiB hold some records, names and blocks
+      EXPECT_LE(*seen.cut_lost_changes, seen.lost_changes.back()) << system;
+      EXPECT_GE(*seen.cut_lost_changes, seen.lost_changes.back() - kOfOneWrite) << system;
+      EXPECT_GT(*seen.cut_lost_changes, 0) << system;
+    }
+  }
+}
+
+/// What the policies differ by: nothing, a second or so, the delay, the interval.
+TEST(Loss, IsAsOldAsThePolicySays) {
+  using Policy = os::SyncerOptions::Policy;
+  const auto oldest = [](const os::SyncerOptions& syncer) {
+    const LossSeen seen = run_loss({.type = "lfs",
+                                    .system = "roll-forward",
+                                    .syncer = syncer,
+                                    .warm_ns = 35 * model::kSecondNs,
+                                    .measured_ns = 30 * model::kSecondNs,
+                                    .instants = 15});
+    EXPECT_TRUE(seen.error.empty()) << seen.error;
+    return seen.oldest_s.empty() ? -1 : std::ranges::max(seen.oldest_s);
+  };
+  EXPECT_EQ(oldest({.policy = Policy::write_through}), 0);
+  EXPECT_LT(oldest({.policy = Policy::interval, .interval_ns = 0}), 3);
+  const double five = oldest({.policy = Policy::interval, .interval_ns = 5 * model::kSecondNs});
+  EXPECT_GT(five, 5);
+  EXPECT_LT(five, 8);
+  EXPECT_GT(oldest({.policy = Policy::periodic, .interval_ns = 30 * model::kSecondNs}), 15);
+}
+
+TEST(Loss, SaysWhatIsWrongWithASystem) {
+  EXPECT_NE(run_loss({.type = "ufs", .system = "conventionall"}).error.find("conventional"),
+            std::string::npos);
 }
 
 }  // namespace
