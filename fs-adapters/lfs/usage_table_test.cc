@@ -68,6 +68,27 @@ TEST(LfsUsageTable, IsWhatIsLiveAfterEachCheckpoint) {
   bench::expect_clean(*disk.store);
 }
 
+/// One file dies and one is made at a time, so that most of the table stays where it is, and the old copy of a block may
+/// be all that a segment of another block has.
+TEST(LfsUsageTable, ASegmentThatABlockLeavesEmptyIsCleanAtOnce) {
+  Disk disk({.device_bytes = 16 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}});
+  Machine m(*disk.store);
+  m.mount();
+  constexpr int kFiles = 300, kChanges = 700;
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    for (int i = 0; i < kFiles; ++i) bench::put_file(fs, std::to_string(i), std::string(20'000, 'f'));
+    for (int i = 0; i < kChanges && !testing::Test::HasFailure(); ++i) {
+      (void)fs.unlink(std::to_string(i * 7919 % kFiles));
+      bench::put_file(fs, std::to_string(i * 7919 % kFiles), std::string(28'000, 'g'));
+      EXPECT_TRUE(fs.sync());
+      bench::expect_clean(*disk.store, "change " + std::to_string(i));
+    }
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
 /// What is live in the first segment is the blocks of the table that nothing has changed since mkfs.
 TEST(LfsUsageTable, ABlockThatTheCleanerFindsGoesElsewhere) {
   Disk disk(kLongTable);
