@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <set>
@@ -184,8 +185,10 @@ class Run {
   void drop_snapshot(const std::string& name) {
     const auto kept = std::ranges::find(recorded_.snapshots, name, &KeptSnapshot::name);
     if (kept == recorded_.snapshots.end()) return;
-    kept->to_event = recorder_.events();
+    const std::uint64_t begun = recorder_.events();
     const auto dropped = mounted_->snapshots()->drop(name);
+    if (!dropped && dropped.error().value == EBUSY) return;  // within a transaction: it stays
+    kept->to_event = begun;
     if (!dropped && recorder_.failed_at().empty() && !recorded_.failure)
       recorded_.failure =
           fmt::format("snapshot {} cannot be dropped: {}", name, std::strerror(dropped.error().value));
@@ -203,6 +206,8 @@ class Run {
         pause();
       }
     }
+    // Of a run that has ended early: nobody commits while it is under way.
+    if (Transactions* const transactions = mounted_->transactions()) (void)transactions->commit();
     ++resting_;
     ++ended_;
     changed_.wake_all();
