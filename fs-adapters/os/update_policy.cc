@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <optional>
 #include <vector>
 
 #include "plugin/base/nearest.h"
