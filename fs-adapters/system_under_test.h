@@ -9,6 +9,7 @@
 //   ImageChecker      fsck: check and repair of one image after the other
 //   ImageReader       names, inodes and contents of an image, by code that the mounted file system does not use
 //   RepairTrials      trials of the checker itself on damaged images; optional
+//   RecoveryTrial     another recovery, compared with the checker's; optional
 //
 // A new file system derives from FileSystemType and SystemUnderTest in its own folder and is one line in
 // registry.cc. Types and systems are made once, are constant, and live as long as the process. Any thread may
@@ -89,6 +90,9 @@ struct CheckReport {
 struct CheckOptions {
   std::size_t findings_max = 1000;  ///< kept; the rest is counted
   std::uint32_t time = 0;           ///< seconds since the epoch, for what a repair writes
+  /// A repair that looks only at what the image says was busy. It ends as the full one does, or is `unrepaired`:
+  /// then the full one has to follow. For types whose images say so.
+  bool fast = false;
   /// For who shows one state of a store after the other: a digest of each sector as it is now. Equal numbers
   /// of one sector mean equal bytes, as long as the checker lives; 0 means zeroes. A repair writes through the
   /// store, which brings the numbers up to date. Empty: nothing is known, everything is read. What is found
@@ -220,6 +224,16 @@ class MountedSystem {
   virtual Counters space_counts() const = 0;
 };
 
+/// Another recovery of the same images, which has to come out as ImageChecker::repair() does.
+class RecoveryTrial {
+ public:
+  virtual ~RecoveryTrial() = default;
+  /// What it leaves that repair() would not, in words; empty: nothing. It is cut in between and begun again, too.
+  /// The image is not changed; what is tried depends on its bytes alone.
+  virtual std::string difference(const model::SectorStore& image) = 0;
+  virtual Counters counts() const = 0;  ///< of what was tried so far
+};
+
 /// A disk of the in-process lab (harness/explorer/in_process/lab_disks.h).
 struct LabDisk {
   std::uint64_t bytes = 0;
@@ -272,6 +286,8 @@ class SystemUnderTest {
                                                        const MountSettings& settings) const = 0;
   /// True when a power cut may leave this, although the promises are kept.
   virtual bool may_leave(const FindingKind& kind) const = 0;
+  /// Null: there is one recovery only.
+  virtual std::unique_ptr<RecoveryTrial> recovery_trial() const { return nullptr; }
   /// By name: "plain", "tiny", "deep", "used" (lab_disks.h says what they are for). Nothing: the type has no
   /// such disk, and what would run on it is left out. "plain" there must be.
   virtual std::optional<LabDisk> lab_disk(std::string_view name) const = 0;

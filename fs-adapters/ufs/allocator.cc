@@ -48,6 +48,8 @@ bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_director
   return true;
 }
 
+Allocator::Allocator(Volume& volume) : volume_(volume), lazy_inodes_(volume) {}
+
 std::uint64_t Allocator::free_fragments() const {
   const Summary& total = volume_.super.total;
   return std::uint64_t{total.free_blocks} * volume_.geometry.fragments_per_block() + total.free_fragments;
@@ -100,32 +102,67 @@ std::uint32_t Allocator::preferred_group(const CoreInode& inode, std::int64_t bl
   return home;
 }
 
-VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t group, FragmentAddress wanted,
-                                                                 std::uint32_t fragments) {
+VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t group, const Search& from,
+                                                                 std::uint32_t fragments,
+                                                                 const CoreInode& inode) {
   const Geometry& geometry = volume_.geometry;
   const std::uint32_t whole = geometry.fragments_per_block();
   const Summary& has = volume_.groups[group];
   if (has.free_blocks == 0 && (fragments == whole || has.free_fragments == 0)) return std::nullopt;
+  if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory()); !ready)
+    return pass_on_errno(ready);
   auto buffer = read_group(group);
   if (!buffer) return pass_on_errno(buffer);
   CylinderGroup map(geometry, buffer->bytes(), group);
-  const bool here =
-      wanted != 0 && wanted < geometry.size_fragments() && geometry.group_of_fragment(wanted) == group;
-  std::uint32_t from = here ? geometry.index_in_group(wanted) : map.block_rotor();
+  const auto ahead = [&](std::optional<std::uint32_t> found, std::uint32_t start) {
+    return found && from.forward && *found < start ? std::nullopt : found;
+  };
   std::optional<std::uint32_t> found;
   if (fragments < whole) {
-    found = map.find_fragments(here ? from : map.fragment_rotor(), fragments);
+    const std::uint32_t start = from.fragment.value_or(map.fragment_rotor());
+    found = ahead(map.find_fragments(start, fragments), start / whole * whole);
     if (found) map.set_fragment_rotor(*found);
   }
   if (!found) {
-    if (from >= map.fragments()) from = 0;
-    found = map.find_block(from / whole * whole);
+    std::uint32_t start = from.block.value_or(map.block_rotor());
+    if (start >= map.fragments()) {
+      if (from.forward) return std::nullopt;
+      start = 0;
+    }
+    found = ahead(map.find_block(start / whole * whole), start);
     if (found) map.set_block_rotor(*found);
   }
   if (!found) return std::nullopt;
   map.use(*found, fragments);
   changed(group, map.totals(), std::move(*buffer));
   return geometry.group_base(group) + *found;
+}
+
+/// Others may have left it meanwhile.
+void Allocator::leave_hot_group(std::uint32_t group) {
+  if (hot_.group == group) hot_ = {.group = (group + 1) % volume_.geometry.groups()};
+}
+
+/// Once round, and the start of the first group.
+VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t fragments,
+                                                                  const CoreInode& inode) {
+  const Geometry& geometry = volume_.geometry;
+  for (std::uint32_t i = 0; i <= geometry.groups(); ++i) {
+    const HotSpot now = hot_;
+    const auto answer = allocate_in(
+        now.group, {.block = now.block, .fragment = now.fragment, .forward = true}, fragments, inode);
+    if (!answer) return answer;
+    if (!*answer) {
+      leave_hot_group(now.group);
+      continue;
+    }
+    const std::uint32_t at = geometry.index_in_group(**answer);
+    if (hot_.group != now.group) return answer;
+    hot_.fragment = std::max(hot_.fragment, fragments < geometry.fragments_per_block() ? at : 0);
+    if (fragments == geometry.fragments_per_block()) hot_.block = std::max(hot_.block, at + fragments);
+    return answer;
+  }
+  return std::nullopt;
 }
 
 /// Behind what the file got last, be it an index block; a new file's place follows from its number.
@@ -149,24 +186,39 @@ Allocator::Wanted Allocator::wanted_place(const CoreInode& inode, std::int64_t b
   return {group, follows ? after + geometry.fragments_per_block() * (1 + options_.gap_blocks) : 0};
 }
 
+VfsResult<std::optional<FragmentAddress>> Allocator::allocate_near(const CoreInode& inode, std::int64_t block,
+                                                                   FragmentAddress after,
+                                                                   std::uint32_t fragments) {
+  const Geometry& geometry = volume_.geometry;
+  const Wanted wanted = wanted_place(inode, block, after);
+  const bool inside = wanted.at != 0 && wanted.at < geometry.size_fragments() &&
+                      geometry.group_of_fragment(wanted.at) == wanted.group;
+  return ask_groups(geometry.groups(), wanted.group, [&](std::uint32_t asked) {
+    Search from;
+    if (inside && asked == wanted.group) from.block = from.fragment = geometry.index_in_group(wanted.at);
+    return allocate_in(asked, from, fragments, inode);
+  });
+}
+
 VfsResult<FragmentAddress> Allocator::allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
                                                std::uint32_t fragments) {
   volume_.cpu.use(volume_.cpu.costs().allocation);
   if (available_fragments() < fragments) return refuse(ENOSPC);
-  const Wanted wanted = wanted_place(inode, block, after);
-  auto answer = ask_groups(volume_.geometry.groups(), wanted.group, [&](std::uint32_t asked) {
-    return allocate_in(asked, asked == wanted.group ? wanted.at : 0, fragments);
-  });
+  auto answer = options_.placement == Placement::hot_spot ? allocate_hot(fragments, inode)
+                                                          : allocate_near(inode, block, after, fragments);
   if (!answer) return pass_on_errno(answer);
   if (!*answer) return refuse(ENOSPC);
   inode.last_allocated = **answer;
   return **answer;
 }
 
-VfsResult<bool> Allocator::extend(FragmentAddress at, std::uint32_t fragments, std::uint32_t new_fragments) {
+VfsResult<bool> Allocator::extend(const CoreInode& inode, FragmentAddress at, std::uint32_t fragments,
+                                  std::uint32_t new_fragments) {
   volume_.cpu.use(volume_.cpu.costs().allocation);
   if (available_fragments() < new_fragments - fragments) return refuse(ENOSPC);
   const std::uint32_t group = volume_.geometry.group_of_fragment(at);
+  if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory()); !ready)
+    return pass_on_errno(ready);
   auto buffer = read_group(group);
   if (!buffer) return pass_on_errno(buffer);
   CylinderGroup map(volume_.geometry, buffer->bytes(), group);
@@ -202,27 +254,66 @@ std::uint32_t Allocator::group_for_directory() const {
   return best;
 }
 
-VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group, bool is_directory) {
+VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group,
+                                                          std::optional<std::uint32_t> from,
+                                                          bool is_directory) {
   if (volume_.groups[group].free_inodes == 0) return std::nullopt;
-  auto buffer = read_group(group);
-  if (!buffer) return pass_on_errno(buffer);
-  CylinderGroup map(volume_.geometry, buffer->bytes(), group);
-  const auto found = map.find_inode(map.inode_rotor());
-  if (!found) return std::nullopt;
-  map.use_inode(*found, is_directory);
-  map.set_inode_rotor(*found);
-  changed(group, map.totals(), std::move(*buffer));
-  return group * volume_.geometry.inodes_per_group() + *found;
+  const InodeNumber first = group * volume_.geometry.inodes_per_group();
+  // Others may take it while the scheme gets ready for it.
+  for (;;) {
+    auto buffer = read_group(group);
+    if (!buffer) return pass_on_errno(buffer);
+    CylinderGroup map(volume_.geometry, buffer->bytes(), group);
+    const auto found = map.find_inode(from.value_or(map.inode_rotor()));
+    if (!found || (from && *found < *from)) return std::nullopt;
+    if (*found >= map.initialised_inodes()) {
+      volume_.cache.release(std::move(*buffer));
+      if (auto zeroed = lazy_inodes_.initialise(group, *found); !zeroed) return pass_on_errno(zeroed);
+      continue;
+    }
+    if (!volume_.scheme->may_take(group, first + *found)) {
+      volume_.cache.release(std::move(*buffer));
+      if (auto ready = volume_.scheme->before_taking(group, first + *found, false); !ready)
+        return pass_on_errno(ready);
+      continue;
+    }
+    map.use_inode(*found, is_directory);
+    map.set_inode_rotor(*found);
+    changed(group, map.totals(), std::move(*buffer));
+    return first + *found;
+  }
+}
+
+VfsResult<std::optional<InodeNumber>> Allocator::inode_hot(bool is_directory) {
+  for (std::uint32_t i = 0; i <= volume_.geometry.groups(); ++i) {
+    const HotSpot now = hot_;
+    const auto answer = inode_in(now.group, now.inode, is_directory);
+    if (!answer) return answer;
+    if (!*answer) {
+      leave_hot_group(now.group);
+      continue;
+    }
+    if (hot_.group == now.group)
+      hot_.inode = std::max(hot_.inode, volume_.geometry.inode_index_in_group(**answer) + 1);
+    return answer;
+  }
+  return std::nullopt;
 }
 
 VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_directory) {
   volume_.cpu.use(volume_.cpu.costs().allocation);
   if (volume_.super.total.free_inodes == 0) return refuse(ENOSPC);
+  if (options_.placement == Placement::hot_spot) {
+    const auto found = inode_hot(is_directory);
+    if (!found) return pass_on_errno(found);
+    if (!*found) return refuse(ENOSPC);
+    return **found;
+  }
   std::uint32_t group = is_directory ? group_for_directory() : volume_.geometry.group_of_inode(directory);
   if (options_.placement == Placement::spread)
     for (group = 0; volume_.groups[group].free_inodes == 0;) ++group;  // the total says that there is one
   auto answer = ask_groups(volume_.geometry.groups(), group,
-                           [&](std::uint32_t asked) { return inode_in(asked, is_directory); });
+                           [&](std::uint32_t asked) { return inode_in(asked, {}, is_directory); });
   if (!answer) return pass_on_errno(answer);
   if (!*answer) return refuse(ENOSPC);
   return **answer;

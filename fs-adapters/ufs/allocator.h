@@ -23,6 +23,12 @@
 //                     after another. That its number says where, and that inodes are taken from the lowest free
 //                     number on, is ours.
 //
+//   Placement::hot_spot
+//                     one group for everybody, its blocks and its inodes in the order of their numbers; where
+//                     one of the two comes to its end the next group is the hot spot, from its start on. What
+//                     is freed is used again a lap later, so that writes lie together and few groups are busy
+//                     (Peacock, Kamaraju and Agrawal 1998, section 3.4). A mount begins with the first group.
+//
 // Bitmaps change in the buffers of their groups, which are written delayed: no rule of order concerns them
 // (fsck can say what is used), but that the schemes decide when something is free.
 
@@ -31,6 +37,7 @@
 
 #include "fs-adapters/os/buffer_cache.h"
 #include "fs-adapters/ufs/format.h"
+#include "fs-adapters/ufs/lazy_inodes.h"
 #include "fs-adapters/vfs.h"
 
 namespace headcrash::ufs {
@@ -45,7 +52,7 @@ bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& ext
 bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_directory);
 
 /// How files are spread over the groups.
-enum class Placement : std::uint8_t { by_directory, spread };
+enum class Placement : std::uint8_t { by_directory, spread, hot_spot };
 
 struct AllocationOptions {
   Placement placement = Placement::by_directory;
@@ -54,18 +61,24 @@ struct AllocationOptions {
 
 class Allocator {
  public:
-  explicit Allocator(Volume& volume) : volume_(volume) {}
+  explicit Allocator(Volume& volume);
   void policy(const AllocationOptions& options) { options_ = options; }
 
   /// A place for block `block` of the file, `after` the place of the block before it (0: there is none).
   VfsResult<FragmentAddress> allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
                                       std::uint32_t fragments);
   /// More fragments behind those at `at`; false: what follows is taken.
-  VfsResult<bool> extend(FragmentAddress at, std::uint32_t fragments, std::uint32_t new_fragments);
+  VfsResult<bool> extend(const CoreInode& inode, FragmentAddress at, std::uint32_t fragments,
+                         std::uint32_t new_fragments);
   VfsResult<void> free(FragmentAddress at, std::uint32_t fragments);
 
   VfsResult<InodeNumber> allocate_inode(InodeNumber directory, bool is_directory);
   VfsResult<void> free_inode(InodeNumber number, bool is_directory);
+
+  /// A group's header, held. EIO: what is there is none.
+  VfsResult<os::HeldBuffer> read_group(std::uint32_t group);
+
+  std::uint32_t hot_group() const { return hot_.group; }  ///< with Placement::hot_spot; else 0
 
   std::uint64_t free_fragments() const;  ///< in blocks and outside
   /// What users may take: without the reserve.
@@ -80,16 +93,31 @@ class Allocator {
   Wanted wanted_place(const CoreInode& inode, std::int64_t block, FragmentAddress after) const;
   Wanted spread_place(const CoreInode& inode) const;
   std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block, FragmentAddress after) const;
-  VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, FragmentAddress wanted,
-                                                        std::uint32_t fragments);
-  VfsResult<std::optional<InodeNumber>> inode_in(std::uint32_t group, bool is_directory);
+  /// Where a search in a group begins, by numbers within it; `forward`: and does not go back behind it.
+  struct Search {
+    std::optional<std::uint32_t> block = {}, fragment = {};  ///< nothing: at the group's rotor
+    bool forward = false;
+  };
+  VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,
+                                                        std::uint32_t fragments, const CoreInode& inode);
+  VfsResult<std::optional<FragmentAddress>> allocate_near(const CoreInode& inode, std::int64_t block,
+                                                          FragmentAddress after, std::uint32_t fragments);
+  VfsResult<std::optional<FragmentAddress>> allocate_hot(std::uint32_t fragments, const CoreInode& inode);
+  VfsResult<std::optional<InodeNumber>> inode_in(std::uint32_t group, std::optional<std::uint32_t> from,
+                                                 bool is_directory);
+  VfsResult<std::optional<InodeNumber>> inode_hot(bool is_directory);
+  void leave_hot_group(std::uint32_t group);
   std::uint32_t group_for_directory() const;
-  VfsResult<os::HeldBuffer> read_group(std::uint32_t group);
   /// The sums in memory follow the group's own; its buffer is handed on.
   void changed(std::uint32_t group, const Summary& totals, os::HeldBuffer buffer);
 
   Volume& volume_;
+  LazyInodes lazy_inodes_;
   AllocationOptions options_;
+  /// The next numbers to be looked at in it.
+  struct HotSpot {
+    std::uint32_t group = 0, block = 0, fragment = 0, inode = 0;
+  } hot_;
 };
 
 }  // namespace headcrash::ufs

@@ -145,9 +145,9 @@ TEST(Allocator, AFragmentGrowsInPlaceWhereThereIsRoom) {
     const auto at = allocator.allocate(inode, 0, 0, 4);
     ASSERT_TRUE(at && allocator.free(*at + 1, 3));
     const std::uint64_t free = allocator.free_fragments();
-    EXPECT_EQ(allocator.extend(*at, 1, 3).value_or(false), true);
+    EXPECT_EQ(allocator.extend(inode, *at, 1, 3).value_or(false), true);
     EXPECT_EQ(allocator.free_fragments(), free - 2);
-    EXPECT_EQ(allocator.extend(*at, 2, 3).value_or(true), false) << "what follows is taken";
+    EXPECT_EQ(allocator.extend(inode, *at, 2, 3).value_or(true), false) << "what follows is taken";
     EXPECT_EQ(allocator.free_fragments(), free - 2);
   });
 }

@@ -36,8 +36,10 @@ class Conventional : public Scheme {
                                os::HeldBuffer directory_block) override;
   VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) override;
 
- private:
+ protected:
   VfsResult<void> write_inode(tree::CoreInode& inode);
+
+ private:
   ZeroPage zeroes_;
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "fs-adapters/ufs/busy_marks.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
@@ -18,7 +19,8 @@ namespace {
 constexpr std::size_t kCgMagic = 4, kCgTime = 8, kCgIndex = 12, kCgCylinders = 16, kCgInodes16 = 18,
                       kCgFragments = 20, kCgBlockRotor = 40, kCgFragmentRotor = 44, kCgInodeRotor = 48,
                       kCgRuns = 52, kCgBlockTotalsOffset = 84, kCgBlockPositionsOffset = 88,
-                      kCgInodesOffset = 92, kCgFragmentsOffset = 96, kCgEndOffset = 100, kCgClusters = 112;
+                      kCgInodesOffset = 92, kCgFragmentsOffset = 96, kCgEndOffset = 100, kCgClusters = 112,
+                      kCgInitialised = 120;
 // The old tables of free blocks by cylinder and by rotational position: one cylinder with one position.
 constexpr std::uint32_t kOldTablesBytes = 4 + 2;
 
@@ -52,8 +54,14 @@ void each_run(std::uint32_t bits, std::uint32_t width, Run run) {
 
 }  // namespace
 
-std::uint64_t CylinderGroup::header_bytes(std::uint32_t inodes, std::uint32_t fragments) {
+std::uint64_t CylinderGroup::maps_end(std::uint32_t inodes, std::uint32_t fragments) {
   return std::uint64_t{kGroupFixedBytes} + kOldTablesBytes + map_bytes(inodes) + map_bytes(fragments);
+}
+
+std::uint64_t CylinderGroup::header_bytes(std::uint32_t inodes, std::uint32_t fragments,
+                                          const Features& features) {
+  const std::uint64_t end = maps_end(inodes, fragments);
+  return features.fast_check ? BusyMarks::header_bytes(end, inodes, fragments) : end;
 }
 
 std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const std::byte> header,
@@ -66,9 +74,13 @@ std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const 
   if (load32(header, kCgFragments) != geometry.group_fragments(group))
     return fmt::format("says that it has {} fragments, not {}", load32(header, kCgFragments),
                        geometry.group_fragments(group));
+  // Where there are marks their place follows from that of the maps.
+  const std::uint64_t end_of_maps =
+      geometry.features().fast_check ? maps_end(geometry.inodes_per_group(), geometry.fragments_per_group())
+                                     : geometry.header_bytes();
   const auto inside = [&](std::size_t field, std::uint32_t bits) {
     const std::uint64_t offset = load32(header, field);
-    return offset >= kGroupFixedBytes && offset + map_bytes(bits) <= geometry.header_bytes();
+    return offset >= kGroupFixedBytes && offset + map_bytes(bits) <= end_of_maps;
   };
   if (!inside(kCgInodesOffset, geometry.inodes_per_group()) ||
       !inside(kCgFragmentsOffset, geometry.group_fragments(group)))
@@ -93,7 +105,8 @@ CylinderGroup::CylinderGroup(const Geometry& geometry, std::span<std::byte> head
 bool CylinderGroup::format(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group) {
   const std::uint32_t fragments = geometry.group_fragments(group);
   const std::uint32_t inodes = geometry.inodes_per_group();
-  if (header_bytes(inodes, geometry.fragments_per_group()) > geometry.header_bytes()) return false;
+  if (header_bytes(inodes, geometry.fragments_per_group(), geometry.features()) > geometry.header_bytes())
+    return false;
   std::fill(header.begin(), header.end(), std::byte{0});
   store32(header, kCgMagic, kGroupMagic), store32(header, kCgIndex, group);
   store16(header, kCgCylinders, 1);
@@ -110,6 +123,8 @@ bool CylinderGroup::format(const Geometry& geometry, std::span<std::byte> header
   const FragmentAddress base = geometry.group_base(group);
   for (std::uint32_t f = 0; f < fragments; ++f)
     if (geometry.is_data(base + f)) made.set_fragment_free(f, true);
+  for (std::uint32_t i = 0; i < inodes; ++i)
+    if (geometry.is_extension(group * inodes + i)) made.set_inode_used(i, true);
   made.recount();
   return true;
 }
@@ -148,6 +163,14 @@ void CylinderGroup::set_fragment_rotor(std::uint32_t fragment) {
 }
 void CylinderGroup::set_inode_rotor(std::uint32_t inode) {
   store32(header_, kCgInodeRotor, inode);
+}
+
+std::uint32_t CylinderGroup::initialised_inodes() const {
+  const std::uint32_t all = geometry_.inodes_per_group();
+  return geometry_.features().lazy_inodes ? std::min(load32(header_, kCgInitialised), all) : all;
+}
+void CylinderGroup::set_initialised_inodes(std::uint32_t inodes) {
+  store32(header_, kCgInitialised, inodes);
 }
 
 std::span<std::byte> CylinderGroup::inode_map() const {

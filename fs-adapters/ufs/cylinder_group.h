@@ -35,8 +35,9 @@ class CylinderGroup {
   CylinderGroup(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
   /// As mkfs makes it: all that is data is free, no inode is used. False: the maps do not fit the header.
   static bool format(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
-  /// The size of a header with such maps.
-  static std::uint64_t header_bytes(std::uint32_t inodes, std::uint32_t fragments);
+  /// The size of a header with such maps, and with what the features want in it.
+  static std::uint64_t header_bytes(std::uint32_t inodes, std::uint32_t fragments, const Features& features);
+  static std::uint64_t maps_end(std::uint32_t inodes, std::uint32_t fragments);
 
   std::uint32_t group() const { return group_; }
   std::uint32_t fragments() const { return fragments_; }
@@ -53,7 +54,11 @@ class CylinderGroup {
   void set_fragment_rotor(std::uint32_t fragment);
   void set_inode_rotor(std::uint32_t inode);
 
-  // Inodes.
+  /// With lazy inodes: so many slots, from the first one on, have been zeroed; else all (cg_initediblk).
+  std::uint32_t initialised_inodes() const;
+  void set_initialised_inodes(std::uint32_t inodes);
+
+  // Inodes. Slots that are no inodes count as used.
   bool inode_used(std::uint32_t inode) const;
   /// The first free one from `from` on, then from the start.
   std::optional<std::uint32_t> find_inode(std::uint32_t from) const;

@@ -107,7 +107,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
     // It may have been written delayed: whatever becomes of the buffer, `kept` is what it holds.
   }
   FragmentAddress at = old_at;
-  auto extended = volume.allocator.extend(old_at, have, want);
+  auto extended = volume.allocator.extend(inode, old_at, have, want);
   if (!extended) return pass_on_errno(extended);
   if (!*extended) {
     auto other = volume.allocator.allocate(inode, block, block == 0 ? 0 : inode.disk.direct[block - 1], want);

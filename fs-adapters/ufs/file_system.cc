@@ -7,6 +7,7 @@
 #include "fs-adapters/ufs/conventional.h"
 #include "fs-adapters/ufs/journal.h"
 #include "fs-adapters/ufs/mount_journal.h"
+#include "fs-adapters/ufs/netra.h"
 #include "fs-adapters/ufs/no_order.h"
 #include "fs-adapters/ufs/scheduler_chains.h"
 #include "fs-adapters/ufs/scheduler_flag.h"
@@ -29,6 +30,8 @@ std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const Schem
       return std::make_unique<SoftUpdates>(volume, options);
     case SchemeKind::journal:
       return std::make_unique<Journal>(volume, options);
+    case SchemeKind::netra:
+      return std::make_unique<Netra>(volume, options);
   }
   return nullptr;
 }
@@ -49,6 +52,9 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
   auto superblock = decode_superblock(block->bytes(), system.queue.sectors() * kSectorBytes);
   system.cache.release(std::move(*block));
   if (!superblock) return pass_on(superblock);
+  if (superblock->features.any() && options.scheme != SchemeKind::netra)
+    return fail(kSubject, "the file system has features that only one scheme keeps",
+                "mount it with scheme=netra");
   const auto journal = prepare_journal(system, options, *superblock);
   if (!journal) return pass_on(journal);
   if (!superblock->clean && !options.although_not_clean)
@@ -70,6 +76,11 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
           decode_summary(summaries->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
   }
   auto volume = std::make_unique<Volume>(system, *superblock, std::move(groups));
+  // What is marked was marked by another mount. Of one that a check should have seen this one knows nothing.
+  if (superblock->clean)
+    volume->super.begin_generation();
+  else
+    volume->super.full_check = true;
   volume->journal = *journal;
   volume->allocator.policy(options.allocation);
   volume->scheme = make_scheme(*volume, options.scheme, options.options);

@@ -19,7 +19,8 @@ enum class SchemeKind : std::uint8_t {
   scheduler_flag,
   scheduler_chains,
   soft_updates,
-  journal
+  journal,
+  netra
 };
 
 struct MountOptions {

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 
+#include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/geometry.h"
 #include "plugin/base/little_endian.h"
 
@@ -28,10 +29,14 @@ constexpr std::size_t kSblkno = 8, kCblkno = 12, kIblkno = 16, kDblkno = 20, kCg
                       kCstotal64 = 1008, kTime64 = 1072, kSize64 = 1080, kDsize64 = 1088, kCsaddr64 = 1096,
                       kContigsumsize = 1316, kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328,
                       kQbmask = 1336, kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;
-constexpr std::uint32_t kInodeFormat44 = 2;         // FS_44INODEFMT
-constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT
-constexpr std::uint8_t kFlagsUpdated = 0x80;        // FS_FLAGS_UPDATED
-constexpr std::uint32_t kFragmentMax = 0x7fffffff;  // addresses are signed on disk
+// Ours, in the place of fs_fsmnt: in the sector of fs_clean, so that both are always of one moment.
+constexpr std::size_t kFeatures = 216, kFeatureState = 220, kGeneration = 224;
+constexpr std::uint32_t kInodeFormat44 = 2;               // FS_44INODEFMT
+constexpr std::uint32_t kDynamicPostbl = 1;               // FS_DYNAMICPOSTBLFMT
+constexpr std::uint8_t kFlagsUpdated = 0x80;              // FS_FLAGS_UPDATED
+constexpr std::uint32_t kFragmentMax = 0x7fffffff;        // addresses are signed on disk
+constexpr std::uint32_t kFastCheck = 1, kLazyInodes = 4;  // bits of kFeatures
+constexpr std::uint32_t kFullCheck = 1;                   // of kFeatureState
 
 bool power_of_two(std::uint32_t value) {
   return std::has_single_bit(value);
@@ -103,6 +108,26 @@ std::string problem_of_journal(const Superblock& s) {
                      s.journal.at);
 }
 
+std::string problem_of_features(const Superblock& s) {
+  if (!s.features.any()) return {};
+  if (s.journal.fragments != 0) return "it has a journal, which does not go with its features";
+  // A slot and its extension are in one sector, and so are an inode and what is beside it.
+  static_assert(kSectorBytes % (2 * kInodeBytes) == 0);
+  if (s.features.fast_check &&
+      (s.header_bytes != s.block_bytes ||
+       CylinderGroup::header_bytes(s.inodes_per_group, s.fragments_per_group, s.features) > s.block_bytes))
+    return fmt::format("fs_cgsize {} leaves no room for what is busy", s.header_bytes);
+  return {};
+}
+
+Features decode_features(std::uint32_t bits) {
+  return {.fast_check = (bits & kFastCheck) != 0, .lazy_inodes = (bits & kLazyInodes) != 0};
+}
+
+std::uint32_t encode_features(const Features& features) {
+  return (features.fast_check ? kFastCheck : 0) | (features.lazy_inodes ? kLazyInodes : 0);
+}
+
 }  // namespace
 
 Summary decode_summary(std::span<const std::byte> bytes) {
@@ -132,6 +157,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
     return fmt::format("the groups' summary (fs_csaddr {}, fs_cssize {}) is not in the first group's data",
                        s.summary_address, s.summary_bytes);
   if (std::string problem = problem_of_journal(s); !problem.empty()) return problem;
+  if (std::string problem = problem_of_features(s); !problem.empty()) return problem;
   if (s.inline_target_max > kInlineTargetBytes)
     return fmt::format("fs_maxsymlinklen {} is longer than an inode's pointers", s.inline_target_max);
   return {};
@@ -139,7 +165,8 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
 
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes) {
   invariant(bytes.size() >= kSuperblockUsedBytes, "ufs: a superblock is read whole");
-  if (load32(bytes, kMagic) != kSuperblockMagic)
+  const bool has_features = load32(bytes, kMagic) == kFeaturesMagic;
+  if (load32(bytes, kMagic) != kSuperblockMagic && !has_features)
     return fail({}, fmt::format("no UFS1 superblock (magic {:#x})", load32(bytes, kMagic)));
   if (load32(bytes, kInodefmt) != kInodeFormat44)
     return fail({}, "a UFS1 file system older than 4.4BSD's", "its inodes and directories differ");
@@ -168,6 +195,15 @@ Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint
   s.file_bytes_max = load64(bytes, kMaxfilesize);
   if (read(kJournalArea) == kJournalAreaMagic)
     s.journal = {.at = read(kJournalArea + 4), .fragments = read(kJournalArea + 8)};
+  if (has_features) {
+    const std::uint32_t bits = read(kFeatures);
+    s.features = decode_features(bits);
+    if (bits == 0 || bits != encode_features(s.features))
+      return fail({}, fmt::format("it has features that are unknown here (bits {:#x})", bits),
+                  "use a newer headcrash");
+    s.full_check = (read(kFeatureState) & kFullCheck) != 0;
+    s.generation = load64(bytes, kGeneration);
+  }
   if (std::string problem = problem_of(s, device_bytes); !problem.empty()) return fail({}, problem);
   return s;
 }
@@ -219,7 +255,12 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
     write(kJournalArea, s.journal.fragments != 0 ? kJournalAreaMagic : 0);
     write(kJournalArea + 4, s.journal.at), write(kJournalArea + 8, s.journal.fragments);
   }
-  write(kMagic, kSuperblockMagic);
+  if (s.features.any()) {
+    write(kFeatures, encode_features(s.features));
+    write(kFeatureState, s.full_check ? kFullCheck : 0);
+    store64(bytes, kGeneration, s.generation);
+  }
+  write(kMagic, s.features.any() ? kFeaturesMagic : kSuperblockMagic);
 }
 
 Inode decode_inode(std::span<const std::byte> bytes) {

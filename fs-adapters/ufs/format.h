@@ -25,8 +25,9 @@ namespace headcrash::ufs {
 using tree::InodeNumber;
 using FragmentAddress = std::uint32_t;  ///< in fragments from the start of the file system; 0: none, a hole
 
-inline constexpr std::uint32_t kSuperblockMagic = 0x011954;     // FS_MAGIC
-inline constexpr std::uint32_t kGroupMagic = 0x090255;          // CG_MAGIC
+inline constexpr std::uint32_t kSuperblockMagic = 0x011954;  // FS_MAGIC
+inline constexpr std::uint32_t kFeaturesMagic = 0x34434848;  // "HHC4": in its place where there are features
+inline constexpr std::uint32_t kGroupMagic = 0x090255;       // CG_MAGIC
 inline constexpr std::uint32_t kJournalAreaMagic = 0x314a4348;  // "HCJ1": the superblock names a journal
 inline constexpr std::uint32_t kSuperblockByte = 8192;          // SBLOCK_UFS1: where the first one lies
 inline constexpr std::uint32_t kSuperblockBytes = 8192;         // SBLOCKSIZE: what is kept free for each
@@ -36,8 +37,8 @@ inline constexpr std::uint32_t kInodeBytes = 128;
 inline constexpr std::uint32_t kSummaryBytes = 16;  // struct csum
 inline constexpr std::uint32_t kSectorBytes = 512;  // DEV_BSIZE: the unit of di_blocks
 
-inline constexpr InodeNumber kRootInode = 2;  // ROOTINO; 0 means none, 1 once held bad blocks
-inline constexpr InodeNumber kLostFoundInode = 3;
+inline constexpr InodeNumber kRootInode = 2;           // ROOTINO; 0 means none, 1 once held bad blocks
+inline constexpr InodeNumber kLostFoundInode = 3;      // mkfs's; with extensions 4
 inline constexpr std::uint32_t kDirectPointers = 12;   // NDADDR
 inline constexpr std::uint32_t kIndirectPointers = 3;  // NIADDR
 inline constexpr std::uint32_t kInlineTargetBytes =  // the longest symbolic link kept in the pointers' place
@@ -63,6 +64,19 @@ Summary decode_summary(std::span<const std::byte> bytes);
 void encode_summary(const Summary& summary, std::span<std::byte> bytes);
 
 enum class Optimization : std::uint32_t { time = 0, space = 1 };  // FS_OPTTIME, FS_OPTSPACE
+
+/// What a file system has beyond 4.4BSD's, from mkfs on (FORMAT.md, "Features"). Who does not know one of them
+/// must not touch it: its superblock has another magic number.
+struct Features {
+  bool fast_check =
+      false;  ///< busy marks in the groups, link tags beside the inodes (busy_marks.h, inode_extension.h)
+  bool lazy_inodes = false;  ///< blocks of inodes are zeroed when they are first used
+  bool operator==(const Features&) const = default;
+
+  bool any() const { return fast_check || lazy_inodes; }
+  /// Inodes have even numbers only; the slot behind each is its extension.
+  bool extensions() const { return fast_check; }
+};
 
 /// struct fs. Offsets within a group are in fragments.
 struct Superblock {
@@ -96,8 +110,16 @@ struct Superblock {
   std::uint32_t inline_target_max = 0;  // fs_maxsymlinklen: a target of this many bytes has a block
   std::uint64_t file_bytes_max = 0;     // fs_maxfilesize
   Extent journal;                       // ours, in fs_sparecon64; no fragments: there is none
+  Features features;                    // ours, in the place of fs_fsmnt
+  bool full_check = false;  // with fast_check: what is busy has not been noted; only a full check will do
+  std::uint64_t generation = 0;  // with fast_check: of the busy marks; what has another number is out of date
 
   std::uint32_t fragments_per_block() const { return block_bytes / fragment_bytes; }  // fs_frag
+  /// Everything is on the disk: what has been marked busy so far is not, once this is written.
+  void begin_generation() {
+    ++generation;
+    full_check = false;
+  }
 };
 
 /// What is wrong with it, or with a file system on a device of `device_bytes`: nothing that was computed from

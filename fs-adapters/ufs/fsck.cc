@@ -31,6 +31,8 @@ KindWords words_of(FindingKind kind) {
       return {"leaked-blocks", Weight::residue};
     case leaked_inode:
       return {"leaked-inode", Weight::residue};
+    case links_lowered:
+      return {"links-lowered", Weight::residue};
     case links_too_high:
       return {"links-too-high", Weight::residue};
     case unreferenced_file:
@@ -127,6 +129,12 @@ Result<FsckReport> Fsck::State::run() {
                 failure ? failure->problem : "no UFS1 superblock, nor a replica",
                 failure ? failure->remedy : "give a device that was formatted as ufs");
   look_into_journal();
+  if (options.fast && repairing()) {
+    report.unrepaired = !fast_check();
+    if (!stopped() && !report.unrepaired) finish();
+    if (failure) return tl::unexpected(*failure);
+    return std::move(report);
+  }
   again = true;
   for (int rounds = 0; again && !stopped(); ++rounds) {
     if (rounds == kRoundsMax) {
@@ -207,13 +215,29 @@ Inode Fsck::State::load(InodeNumber number) {
   return decode_inode(std::span(sector).subspan(byte % kSectorBytes, kInodeBytes));
 }
 
-void Fsck::State::save(InodeNumber number, const Inode& inode) {
+InodeExtension Fsck::State::load_extension(InodeNumber number) {
+  if (!geometry.features().extensions()) return {};
+  const InodePlace place = geometry.place_of(number + 1);
+  const std::uint64_t byte = geometry.byte_of(place.block) + place.offset;
+  std::array<std::byte, kSectorBytes> sector = {};
+  if (!read_sectors(byte / kSectorBytes, sector)) return {};
+  return decode_extension(std::span(sector).subspan(byte % kSectorBytes, kInodeBytes));
+}
+
+void Fsck::State::save(InodeNumber number, const Inode& inode, Beside extension) {
   if (!repairing()) return;
   const InodePlace place = geometry.place_of(number);
   const std::uint64_t byte = geometry.byte_of(place.block) + place.offset;
   std::array<std::byte, kSectorBytes> sector = {};
   if (!read_sectors(byte / kSectorBytes, sector)) return;
   encode_inode(inode, std::span(sector).subspan(byte % kSectorBytes, kInodeBytes));
+  if (geometry.features().extensions() && extension != Beside::stays) {
+    const auto slot = std::span(sector).subspan(byte % kSectorBytes + kInodeBytes, kInodeBytes);
+    InodeExtension left;
+    if (extension == Beside::without_tags) left = decode_extension(slot);
+    left.tags.clear();
+    encode_extension(left, slot);
+  }
   write_sectors(byte / kSectorBytes, sector);
 }
 

@@ -9,6 +9,7 @@
 //   phase 3   directories that nobody names        fsck_connectivity.cc
 //   phase 4   link counts, files nobody names      fsck_links.cc
 //   phase 5   maps, counts, summaries              fsck_maps.cc
+//   or instead of 1 to 5, after a cut, what was busy: fsck_fast.cc
 //
 // It works on a store, so that a device can time each of its requests, or memory none; inode tables are read
 // in long runs, everything else once. A repair may be cut anywhere and begun again: each write leaves a file
@@ -41,6 +42,7 @@ enum class FindingKind : std::uint8_t {
   leaked_blocks,      ///< not free, but nobody's; `count` fragments
   leaked_inode,       ///< not free in the map, but not allocated
   links_too_high,     ///< than there are names
+  links_lowered,      ///< before a name went that is still there: a link tag says so
   unreferenced_file,  ///< allocated, without a name
   unreferenced_directory,
   blocks_behind_end,     ///< of a file that was being cut
@@ -85,6 +87,9 @@ struct Finding {
 
 struct FsckOptions {
   bool repair = false;
+  /// A repair that looks only at what was busy, where the file system notes that (Features::fast_check) and no
+  /// more is wrong than a power cut leaves. Else it is `unrepaired`, and the full one has to follow.
+  bool fast = false;
   std::size_t findings_max = 1000;  ///< kept; the rest is counted
   std::uint32_t time = 0;           ///< for what a repair writes
   /// For who shows one state of a store after the other: what each sector holds, as a number. Equal numbers
@@ -100,7 +105,8 @@ struct FsckReport {
   bool was_clean = false;           ///< the flag of the superblock before
   bool journalled = false;          ///< not clean, and changed under a journal, which holds the rest
   bool unrepaired = false;          ///< a repair that left something
-  std::size_t replayed = 0;         ///< transactions of the journal; a check has seen the disk as after that
+  bool fast = false;         ///< FsckOptions::fast has sufficed; files and directories were not counted
+  std::size_t replayed = 0;  ///< transactions of the journal; a check has seen the disk as after that
   std::uint32_t files = 0, directories = 0;
   Summary totals;  ///< as they are or would be right
 
@@ -121,6 +127,7 @@ class Fsck {
                            std::span<const std::uint64_t> contents = {});
 
  private:
+  friend class FastCheck;  // fsck_fast.cc
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/fsck_state.h"
 
 namespace headcrash::ufs {
@@ -69,7 +70,16 @@ void Fsck::State::check_inodes() {
   quiet = false;
 }
 
-void Fsck::State::check_all_inodes() {
+/// A damaged header says nothing about its table: then all of it is looked at.
+std::uint32_t Fsck::State::initialised_inodes(std::uint32_t group) {
+  if (!geometry.features().lazy_inodes) return geometry.inodes_per_group();
+  block.resize(geometry.block_bytes());
+  if (!read(geometry.header(group), block)) return 0;
+  if (!CylinderGroup::problem_of(geometry, block, group).empty()) return geometry.inodes_per_group();
+  return CylinderGroup(geometry, block, group).initialised_inodes();
+}
+
+void Fsck::State::begin_inodes() {
   reset_map();
   type.assign(geometry.inodes(), 0);
   links.assign(geometry.inodes(), 0);
@@ -77,17 +87,21 @@ void Fsck::State::check_all_inodes() {
   directories.clear(), directory_blocks.clear();
   lost_found = 0, duplicates = false;
   report.files = report.directories = 0;
+}
+
+void Fsck::State::check_all_inodes() {
+  begin_inodes();
   if (!options.contents.empty()) return check_known_inodes();
   table.resize(kTableRunBytes);
-  const std::uint64_t group_bytes = std::uint64_t{geometry.inodes_per_group()} * kInodeBytes;
   for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
     const std::uint64_t start = geometry.lba_of(geometry.inode_table(group));
     InodeNumber number = group * geometry.inodes_per_group();
+    const std::uint64_t group_bytes = std::uint64_t{initialised_inodes(group)} * kInodeBytes;
     for (std::uint64_t at = 0; at < group_bytes; at += kTableRunBytes) {
       const auto run = std::span(table).first(std::min<std::uint64_t>(kTableRunBytes, group_bytes - at));
       if (!read_sectors(start + at / kSectorBytes, run)) return;
       for (std::size_t i = 0; i < run.size(); i += kInodeBytes, ++number)
-        if (!is_free(run.data() + i) && number >= kRootInode)
+        if (geometry.is_inode(number) && !is_free(run.data() + i))
           check_inode(number, run.subspan(i, kInodeBytes));
     }
   }
@@ -105,7 +119,8 @@ void Fsck::State::check_known_inodes() {
   std::array<std::byte, kSectorBytes> bytes = {};
   for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
     const std::uint64_t start = geometry.lba_of(geometry.inode_table(group));
-    for (std::uint32_t s = 0; s < sectors; ++s) {
+    const std::uint32_t initialised = initialised_inodes(group) / kInSector;
+    for (std::uint32_t s = 0; s < initialised; ++s) {
       const std::size_t at = std::size_t{group} * sectors + s;
       const std::uint64_t holds = options.contents[start + s];
       if (holds == known.tables[at] && known.inodes[at] == 0) continue;
@@ -121,7 +136,7 @@ void Fsck::State::check_known_inodes() {
       const std::uint8_t there = known.inodes[at];
       for (std::uint32_t i = 0; i < kInSector; ++i) {
         const InodeNumber number = group * geometry.inodes_per_group() + s * kInSector + i;
-        if ((there >> i & 1U) != 0 && number >= kRootInode)
+        if ((there >> i & 1U) != 0 && geometry.is_inode(number))
           check_inode(number, std::span(bytes).subspan(std::size_t{i} * kInodeBytes, kInodeBytes));
       }
     }
@@ -130,7 +145,7 @@ void Fsck::State::check_known_inodes() {
 
 void Fsck::State::clear_inode(InodeNumber number, const Inode& inode) {
   type[number] = 0, links[number] = 0;
-  save(number, {{.generation = inode.generation}});
+  save(number, {{.generation = inode.generation}}, Beside::goes);
 }
 
 bool Fsck::State::check_size(InodeNumber number, Inode& inode, bool& changed) {

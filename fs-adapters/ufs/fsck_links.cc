@@ -30,7 +30,7 @@ void Fsck::State::check_links() {
     const std::uint32_t found = names[number];
     if (links[number] == found) continue;
     const bool high = links[number] > found;
-    find(high ? FindingKind::links_too_high : FindingKind::links_too_low, number, 0,
+    find(high ? FindingKind::links_too_high : low_kind(number), number, 0,
          high ? links[number] - found : found - links[number],
          fmt::format("inode {}: says {} links, has {}", number, links[number], found), found <= kLinksMax);
     if (!repairing() || found > kLinksMax) continue;
@@ -40,10 +40,20 @@ void Fsck::State::check_links() {
   }
 }
 
+/// Where link tags are a count is lowered before the name goes.
+FindingKind Fsck::State::low_kind(InodeNumber number) {
+  const bool tagged = !load_extension(number).live_tags(superblock.generation).empty();
+  return tagged ? FindingKind::links_lowered : FindingKind::links_too_low;
+}
+
+/// Names that a link tag tells of, and that are not there, do not count.
 void Fsck::State::check_file_without_name(InodeNumber number) {
   const Inode inode = load(number);
+  std::int64_t names_lost = inode.links;
+  const InodeExtension beside = load_extension(number);
+  for (const LinkTag& tag : beside.live_tags(superblock.generation)) names_lost -= tag.entries * tag.links;
   if (stopped()) return;
-  const bool keep = inode.links != 0 && inode.size_bytes != 0;
+  const bool keep = names_lost > 0 && inode.size_bytes != 0;
   find(FindingKind::unreferenced_file, number, 0, inode.links,
        fmt::format("inode {}: has no name; it is {}", number, keep ? "put into lost+found" : "freed"));
   if (!repairing()) return;

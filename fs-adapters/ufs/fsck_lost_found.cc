@@ -4,8 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "fs-adapters/ufs/fsck_state.h"
 
 namespace headcrash::ufs {
@@ -72,11 +70,15 @@ bool Fsck::State::grow(CheckedDirectory& d) {
 
 /// Entry, block and inode in an order that a cut may end anywhere: nobody names it before it is there.
 bool Fsck::State::make_lost_found() {
-  const auto free = std::find(type.begin() + kRootInode + 1, type.end(), std::uint8_t{0});
-  if (free == type.end() || has_name(*directory(kRootInode), "lost+found")) return false;
+  const auto is_free = [&](InodeNumber slot) {
+    return type[slot] == 0 && geometry.is_inode(slot) &&
+           geometry.inode_index_in_group(slot) < initialised_inodes(geometry.group_of_inode(slot));
+  };
+  InodeNumber number = kRootInode + 1;
+  while (number < geometry.inodes() && !is_free(number)) ++number;
+  if (number == geometry.inodes() || has_name(*directory(kRootInode), "lost+found")) return false;
   const FragmentAddress at = map.allocate(geometry.fragments_per_block());
   if (at == 0) return false;
-  const auto number = static_cast<InodeNumber>(free - type.begin());
   std::vector<std::byte> bytes(geometry.block_bytes());
   tree::format_chunks(bytes);
   tree::format_directory(std::span(bytes).first(tree::kChunkBytes), number, kRootInode);

@@ -125,12 +125,13 @@ bool Fsck::State::check_inode_map(CylinderGroup& group) {
       if (k % 8 == 0 && k + 8 <= count && first + i + k != 0) {
         std::uint64_t eight;
         std::memcpy(&eight, type.data() + first + i + k, sizeof eight);
-        if (eight == 0) {
+        if (eight == 0 && !geometry.features().extensions()) {
           k += 7;
           continue;
         }
       }
-      right |= std::uint64_t{type[first + i + k] != 0 || first + i + k < kRootInode} << k;
+      const InodeNumber slot = first + i + k;
+      right |= std::uint64_t{type[slot] != 0 || !geometry.is_inode(slot)} << k;
     }
     std::uint64_t wrong = right ^ word_of(map_bytes, i / 64);
     if (count < 64) wrong &= (std::uint64_t{1} << count) - 1;

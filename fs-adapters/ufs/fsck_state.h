@@ -16,6 +16,7 @@
 #include "fs-adapters/tree/directory_block.h"
 #include "fs-adapters/ufs/block_map.h"
 #include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/inode_extension.h"
 #include "fs-adapters/ufs/journal_replay.h"
 
 namespace headcrash::ufs {
@@ -111,7 +112,10 @@ struct Fsck::State {
   bool write(FragmentAddress at, std::span<const std::byte> bytes);
   bool write_sectors(std::uint64_t lba, std::span<const std::byte> bytes);
   Inode load(InodeNumber number);
-  void save(InodeNumber number, const Inode& inode);
+  InodeExtension load_extension(InodeNumber number);  ///< empty where there are none
+  /// `extension`: as it is, empty, or without link tags, which the count then needs no more.
+  enum class Beside : std::uint8_t { stays, goes, without_tags };
+  void save(InodeNumber number, const Inode& inode, Beside extension = Beside::stays);
   CheckedDirectory* directory(InodeNumber number);
   bool data_run(FragmentAddress at, std::uint32_t fragments) const;
   std::uint32_t directory_block_bytes(const CheckedDirectory& directory, std::uint32_t index) const;
@@ -127,10 +131,15 @@ struct Fsck::State {
   void replay_in_place();
   void replay_in_memory();
 
+  // Instead of all phases: fsck_fast.cc
+  bool fast_check();
+
   // Phase 1: fsck_inodes.cc
   void reset_map();
+  void begin_inodes();
   void check_inodes();
   void check_all_inodes();
+  std::uint32_t initialised_inodes(std::uint32_t group);
   void check_known_inodes();
   void check_inode(InodeNumber number, std::span<const std::byte> bytes);
   bool check_size(InodeNumber number, Inode& inode, bool& changed);
@@ -179,6 +188,7 @@ struct Fsck::State {
 
   // Phase 4: fsck_links.cc
   void check_links();
+  FindingKind low_kind(InodeNumber number);
   void check_file_without_name(InodeNumber number);
 
   // Phase 5: fsck_maps.cc

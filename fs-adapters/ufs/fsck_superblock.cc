@@ -61,6 +61,7 @@ void Fsck::State::finish() {
   if (!repairing() || stopped()) return;
   if (report.nothing_found() && superblock.clean && !superblock.modified) return;
   superblock.clean = !report.unrepaired, superblock.modified = false;
+  if (superblock.clean && superblock.features.fast_check) superblock.begin_generation();
   superblock.written_at = std::max(superblock.written_at, options.time);
   if (auto done = write_superblock(*target, superblock, kSuperblockByte); !done) failure = done.error();
 }

@@ -53,7 +53,8 @@ class Geometry {
         header_bytes_(s.header_bytes),
         block_shift_(shift_of(s.block_bytes)),
         fragment_shift_(shift_of(s.fragment_bytes)),
-        inline_target_max_(s.inline_target_max) {}
+        inline_target_max_(s.inline_target_max),
+        features_(s.features) {}
 
   // Sizes.
   std::uint32_t block_bytes() const { return 1U << block_shift_; }
@@ -67,7 +68,8 @@ class Geometry {
   std::uint32_t fragments_per_group() const { return fragments_per_group_; }
   std::uint32_t header_bytes() const { return header_bytes_; }
   std::uint32_t inline_target_max() const { return inline_target_max_; }
-  std::uint32_t inodes() const { return groups_ * inodes_per_group_; }
+  std::uint32_t inodes() const { return groups_ * inodes_per_group_; }  ///< slots for them
+  const Features& features() const { return features_; }
 
   // Places on the device.
   std::uint64_t byte_of(FragmentAddress fragment) const { return std::uint64_t{fragment} << fragment_shift_; }
@@ -104,7 +106,11 @@ class Geometry {
   // Inodes.
   std::uint32_t group_of_inode(InodeNumber inode) const { return inode / inodes_per_group_; }
   std::uint32_t inode_index_in_group(InodeNumber inode) const { return inode % inodes_per_group_; }
-  bool is_inode(InodeNumber inode) const { return inode >= kRootInode && inode < inodes(); }
+  bool is_inode(InodeNumber inode) const {
+    return inode >= kRootInode && inode < inodes() && !is_extension(inode);
+  }
+  /// The slot belongs to the inode before it (inode_extension.h).
+  bool is_extension(InodeNumber slot) const { return features_.extensions() && slot % 2 != 0; }
   InodePlace place_of(InodeNumber inode) const {
     const std::uint32_t index = inode_index_in_group(inode);
     const std::uint32_t block = index / inodes_per_block();
@@ -168,6 +174,7 @@ class Geometry {
   std::uint32_t header_bytes_ = 0;
   std::uint32_t block_shift_ = 13, fragment_shift_ = 10;
   std::uint32_t inline_target_max_ = 0;
+  Features features_;
 };
 
 }  // namespace headcrash::ufs

@@ -10,6 +10,7 @@
 
 #include "fs-adapters/image_tree.h"
 #include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/ufs/cylinder_group.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
@@ -40,8 +41,21 @@ Result<void> ImageReader::read_fragments(FragmentAddress at, std::span<std::byte
   return store_->read(geometry_.lba_of(at), into);
 }
 
+/// Behind them anything may lie.
+Result<std::uint32_t> ImageReader::initialised_inodes(std::uint32_t group) const {
+  if (!geometry_.features().lazy_inodes) return geometry_.inodes_per_group();
+  std::vector<std::byte> header(geometry_.block_bytes());
+  if (auto done = read_fragments(geometry_.header(group), header); !done) return pass_on(done);
+  if (std::string problem = CylinderGroup::problem_of(geometry_, header, group); !problem.empty())
+    return fail(fmt::format("group {}", group), "its header " + problem, "run fsck");
+  return CylinderGroup(geometry_, header, group).initialised_inodes();
+}
+
 Result<Inode> ImageReader::inode(InodeNumber number) const {
   if (!geometry_.is_inode(number)) return damaged(number, "no inode has this number");
+  const auto initialised = initialised_inodes(geometry_.group_of_inode(number));
+  if (!initialised) return pass_on(initialised);
+  if (geometry_.inode_index_in_group(number) >= *initialised) return Inode();
   const InodePlace place = geometry_.place_of(number);
   std::array<std::byte, kSectorBytes> sector;
   const std::uint64_t byte = geometry_.byte_of(place.block) + place.offset;

@@ -55,6 +55,7 @@ class ImageReader {
  private:
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock), geometry_(superblock) {}
+  Result<std::uint32_t> initialised_inodes(std::uint32_t group) const;
   Result<FragmentAddress> address_of(const Inode& inode, std::uint64_t block) const;
   Result<void> read_fragments(FragmentAddress at, std::span<std::byte> into) const;
   Result<std::size_t> read_inode(const Inode& inode, std::uint64_t offset, std::span<std::byte> into) const;

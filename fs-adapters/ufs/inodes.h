@@ -31,6 +31,7 @@ struct CoreInode : tree::CoreInode {
   bool changed = false;                ///< differs from the copy in its block
   std::int64_t next_sequential = 0;    ///< the block that a sequential reader would ask for next
   FragmentAddress last_allocated = 0;  ///< since it is in core; 0: nothing
+  std::uint16_t links_tagged = 0;      ///< Netra: the count that its link tags go with
   std::list<InodeNumber>::iterator idle = {};
 };
 

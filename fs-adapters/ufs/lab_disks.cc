@@ -16,10 +16,16 @@ constexpr std::uint64_t shortest_journal(std::uint64_t block_bytes) {
   return std::uint64_t{4 * 18 + 1} * block_bytes;
 }
 
+void add_features(const Features& features, adapters::Settings& mkfs) {
+  if (features.fast_check) mkfs["fast-check"] = "1";
+  if (features.lazy_inodes) mkfs["lazy-inodes"] = "1";
+}
+
 adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_bytes, std::uint64_t groups,
-                             bool journal) {
+                             const LabDiskNeeds& needs) {
   adapters::LabDisk disk;
-  if (journal) {
+  add_features(needs.features, disk.mkfs);
+  if (needs.journal) {
     // A journal lies in one group, and leaves some room there.
     group_bytes = std::max(group_bytes, shortest_journal(block_bytes) + group_bytes * 3 / 4) / block_bytes *
                   block_bytes;
@@ -28,7 +34,7 @@ adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_byte
   }
   disk.mkfs["block-size"] = std::to_string(block_bytes);
   disk.mkfs["fragment-size"] = "512";
-  disk.mkfs["inodes-per-group"] = "32";
+  disk.mkfs["inodes-per-group"] = needs.features.extensions() ? "64" : "32";
   disk.mkfs["group-size"] = std::to_string(group_bytes);
   disk.mkfs["reserve"] = "0";
   disk.bytes = group_bytes * groups;
@@ -37,12 +43,17 @@ adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_byte
 
 }  // namespace
 
-std::optional<adapters::LabDisk> lab_disk(std::string_view name, bool journal) {
-  if (name == "plain") return adapters::LabDisk{.bytes = kPlainBytes};
-  if (name == "tiny") return small_disk(2048, 96 * kKiB, 3, journal);
+std::optional<adapters::LabDisk> lab_disk(std::string_view name, const LabDiskNeeds& needs) {
+  if (name == "plain") {
+    adapters::LabDisk disk{.bytes = kPlainBytes};
+    add_features(needs.features, disk.mkfs);
+    return disk;
+  }
+  if (name == "tiny") return small_disk(2048, 96 * kKiB, 3, needs);
   if (name != "deep" && name != "used") return {};
-  adapters::LabDisk disk = small_disk(512, 128 * kKiB, 2, journal);
-  if (name == "used") disk.used_by = journal ? "journal" : "soft-updates";
+  adapters::LabDisk disk = small_disk(512, 128 * kKiB, 2, needs);
+  if (name == "used")
+    disk.used_by = needs.journal ? "journal" : needs.features.any() ? "netra" : "soft-updates";
   return disk;
 }
 

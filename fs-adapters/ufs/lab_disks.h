@@ -9,16 +9,23 @@
 //   used   as deep, but it was mounted and unmounted before: directories have come and gone under Soft
 //          Updates or, where the scheme wants one, a journal, which still holds them
 //
-// tiny, deep and used have the shortest journal that there can be where the scheme keeps one.
+// tiny, deep and used have the shortest journal that there can be where the scheme keeps one. Where inodes have
+// extensions there are twice as many slots.
 
 #include <optional>
 #include <string_view>
 
 #include "fs-adapters/system_under_test.h"
+#include "fs-adapters/ufs/format.h"
 
 namespace headcrash::ufs {
 
-/// Nothing: there is none of this name. `journal`: for schemes that are put on the disk with one.
-std::optional<adapters::LabDisk> lab_disk(std::string_view name, bool journal);
+/// What the scheme is put on the disk with.
+struct LabDiskNeeds {
+  bool journal = false;
+  Features features = {};
+};
+/// Nothing: there is none of this name.
+std::optional<adapters::LabDisk> lab_disk(std::string_view name, const LabDiskNeeds& needs);
 
 }  // namespace headcrash::ufs

@@ -43,6 +43,8 @@ Result<void> check(const MkfsOptions& o) {
     return refuse_option("bytes-per-inode", fmt::format("{}", o.bytes_per_inode), "give 256 or more");
   if (o.reserve_percent > 99)
     return refuse_option("reserve", fmt::format("{} percent", o.reserve_percent), "give 0 to 99");
+  if (o.features.any() && o.journal_bytes)
+    return refuse_option("journal-size", "a journal beside fast-check or lazy-inodes", "give one of them");
   if (o.inodes_per_group > kInodesPerGroupMax)
     return refuse_option("inodes-per-group", fmt::format("{}", o.inodes_per_group), "give 32767 or less");
   return {};
@@ -52,6 +54,8 @@ class Layout {
  public:
   Layout(const MkfsOptions& options, std::uint64_t device_bytes) : o_(options) {
     s_.block_bytes = o_.block_bytes, s_.fragment_bytes = o_.fragment_bytes;
+    s_.features = o_.features;
+    s_.generation = o_.features.fast_check ? 1 : 0;
     per_block_ = s_.fragments_per_block();
     device_fragments_ = device_bytes / o_.fragment_bytes / per_block_ * per_block_;
   }
@@ -79,12 +83,14 @@ class Layout {
                                                           : std::uint64_t{s_.fragments_per_group} *
                                                                 o_.fragment_bytes / o_.bytes_per_inode;
     const std::uint64_t bounded =
-        std::clamp<std::uint64_t>(wanted, 1, kInodesPerGroupMax / inodes_per_block * inodes_per_block);
+        std::clamp<std::uint64_t>(wanted, o_.features.extensions() ? kLostFoundInode + 2 : 1,
+                                  kInodesPerGroupMax / inodes_per_block * inodes_per_block);
     s_.inodes_per_group = round_up(bounded, inodes_per_block);
     s_.data_offset = s_.inodes_offset + s_.inodes_per_group / inodes_per_block * per_block_;
   }
   bool fits_header() const {
-    return CylinderGroup::header_bytes(s_.inodes_per_group, s_.fragments_per_group) <= o_.block_bytes;
+    return CylinderGroup::header_bytes(s_.inodes_per_group, s_.fragments_per_group, s_.features) <=
+           o_.block_bytes;
   }
 
   Result<void> size_groups() {
@@ -124,7 +130,10 @@ class Layout {
 
   void fill_in() {
     s_.header_bytes =
-        round_up(CylinderGroup::header_bytes(s_.inodes_per_group, s_.fragments_per_group), o_.fragment_bytes);
+        round_up(CylinderGroup::header_bytes(s_.inodes_per_group, s_.fragments_per_group, s_.features),
+                 o_.fragment_bytes);
+    if (s_.features.fast_check)
+      s_.header_bytes = o_.block_bytes;  // what the maps leave is for foreign inodes
     s_.summary_address = s_.data_offset;
     s_.summary_bytes = round_up(std::uint64_t{s_.groups} * kSummaryBytes, o_.fragment_bytes);
     s_.reserve_percent = o_.reserve_percent;
@@ -148,7 +157,11 @@ class Layout {
 class Maker {
  public:
   Maker(model::SectorStore& store, const MkfsOptions& options, const Superblock& superblock)
-      : store_(store), options_(options), s_(superblock), geometry_(superblock) {}
+      : store_(store),
+        options_(options),
+        s_(superblock),
+        geometry_(superblock),
+        lost_found_(geometry_.is_extension(kLostFoundInode) ? kLostFoundInode + 1 : kLostFoundInode) {}
 
   Result<Superblock> make() {
     if (auto room = look_for_journal(); !room) return pass_on(room);
@@ -190,15 +203,17 @@ class Maker {
       return fail("mkfs", "a group's maps do not fit its header", "give smaller groups");
     CylinderGroup group(geometry_, header, number);
     group.set_time(options_.time);
+    if (s_.features.lazy_inodes) group.set_initialised_inodes(number == 0 ? first_inodes() : 0);
     if (number == 0) fill_first(group);
     return {};
   }
 
   Result<void> make_group(std::uint32_t number) {
     const std::uint64_t inode_sectors = std::uint64_t{s_.inodes_per_group} * kInodeBytes / kSectorBytes;
-    if (auto done = store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors);
-        !done)
-      return done;
+    if (!s_.features.lazy_inodes)  // else the root's block is written, and the others when they are used
+      if (auto done = store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors);
+          !done)
+        return done;
     std::vector<std::byte> header(s_.block_bytes);
     if (auto done = lay_out(header, number); !done) return done;
     const Summary totals = CylinderGroup(geometry_, header, number).totals();
@@ -219,12 +234,13 @@ class Maker {
       group.use(next, count);
       next += count, left -= count;
     }
-    group.use_inode(0, false), group.use_inode(1, false);
+    for (const std::uint32_t never : {0U, 1U})
+      if (!group.inode_used(never)) group.use_inode(never, false);
     group.use_inode(kRootInode, true);
     root_at_ = next;
     group.use(next, 1);
     if (!options_.lost_found) return;
-    group.use_inode(kLostFoundInode, true);
+    group.use_inode(lost_found_, true);
     lost_found_at_ = (next + width) / width * width;
     group.use(lost_found_at_, width);
   }
@@ -233,20 +249,23 @@ class Maker {
     std::vector<std::byte> root(s_.fragment_bytes);
     const auto chunk = std::span(root).first(tree::kChunkBytes);
     tree::format_directory(chunk, kRootInode, kRootInode);
-    std::vector<std::byte> inodes(s_.block_bytes);
+    std::vector<std::byte> inodes(std::size_t{first_inodes()} * kInodeBytes);
     const std::uint16_t root_links = options_.lost_found ? 3 : 2;
     put(inodes, kRootInode, root_links, 0755, tree::kChunkBytes, root_at_, 1);
     if (options_.lost_found) {
-      tree::add_entry(chunk, "lost+found", kLostFoundInode, entry_type(kTypeDirectory));
+      tree::add_entry(chunk, "lost+found", lost_found_, entry_type(kTypeDirectory));
       std::vector<std::byte> block(s_.block_bytes);
       tree::format_chunks(block);
-      tree::format_directory(std::span(block).first(tree::kChunkBytes), kLostFoundInode, kRootInode);
+      tree::format_directory(std::span(block).first(tree::kChunkBytes), lost_found_, kRootInode);
       if (auto done = write(lost_found_at_, block); !done) return done;
-      put(inodes, kLostFoundInode, 2, 0700, s_.block_bytes, lost_found_at_, s_.fragments_per_block());
+      put(inodes, lost_found_, 2, 0700, s_.block_bytes, lost_found_at_, s_.fragments_per_block());
     }
     if (auto done = write(root_at_, root); !done) return done;
     return write(geometry_.inode_table(0), inodes);
   }
+
+  /// Slots in the blocks that hold the root's inode and lost+found's.
+  std::uint32_t first_inodes() const { return round_up(lost_found_ + 1, geometry_.inodes_per_block()); }
 
   void put(std::span<std::byte> inodes, InodeNumber number, std::uint16_t links, std::uint16_t permissions,
            std::uint32_t size, FragmentAddress at, std::uint32_t fragments) const {
@@ -281,6 +300,7 @@ class Maker {
   Superblock s_;
   Geometry geometry_;
   std::vector<Summary> summaries_;
+  InodeNumber lost_found_;
   FragmentAddress root_at_ = 0, lost_found_at_ = 0;
 };
 

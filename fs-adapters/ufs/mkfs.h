@@ -24,6 +24,7 @@ struct MkfsOptions {
   std::uint32_t time = 0;                          ///< seconds since the epoch
   std::array<std::uint32_t, 2> id = {};
   bool lost_found = true;
+  Features features = {};
   std::optional<std::uint64_t> journal_bytes = {};  ///< 0: as large as fits the device; nothing: no journal
 };
 

@@ -18,6 +18,9 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"reserve", 'm', "PERCENT", "kept free (10)"},
     {"journal-size", 'J', "BYTES",
      "of a journal; 0: as many as fit the device (none; the first mount with a journal makes one)"},
+    {"fast-check", 0, "0|1",
+     "notes what is busy, so that fsck need not look at the rest (0); for scheme=netra"},
+    {"lazy-inodes", 0, "0|1", "blocks of inodes are zeroed when they are first used (0); for scheme=netra"},
     {"uuid", 'U', "UUID", "its first eight bytes are the file system's id (none)"},
     {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
 });
@@ -55,6 +58,8 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       if (name == "inodes-per-group") options.inodes_per_group = small;
       if (name == "reserve") options.reserve_percent = small;
       if (name == "time") options.time = small;
+      if (name == "fast-check") options.features.fast_check = small != 0;
+      if (name == "lazy-inodes") options.features.lazy_inodes = small != 0;
     }
   }
   return options;

@@ -7,7 +7,7 @@
 // which of the paper's four structural changes they have made; the scheme sees to it that what goes to the
 // disk keeps the rules, by waiting (conventional.h), by what it tells the driver (scheduler_flag.h,
 // scheduler_chains.h), by undoing in what is sent (soft_updates.h), by writing it elsewhere first
-// (journal.h), or not at all (no_order.h). No operation knows which scheme runs, and no scheme knows which
+// (journal.h), by telling beforehand what a check has to look at (netra.h), or not at all (no_order.h). No operation knows which scheme runs, and no scheme knows which
 // system call is under way.
 //
 // A change's own buffer is held by the operation and handed to the scheme, which writes it as it likes. All
@@ -54,6 +54,8 @@
 //   Scheduler Chains at once; who takes them again writes after    at once, likewise
 //                    the holder's write (freed-block table)
 //   Soft Updates     a work item after the holder's write          a work item after the block's write
+//   Netra            as Conventional: what is freed has     before the write of the directory's block, with
+//                    been marked busy before                a tag that tells
 //   journal          on the disk with the transaction, in memory   at once: all of it is one transaction;
 //                    when that has committed                       inodes' numbers as blocks
 //
@@ -161,6 +163,22 @@ struct JournalOptions {
   bool flushes = false;
 };
 
+/// Netra's choices (netra.h).
+struct NetraOptions {
+  /// All but the first are for tests, and must be caught.
+  enum class Rule : std::uint8_t {
+    all_kept,
+    marks_late,            ///< nobody waits for the write of a mark
+    freed_unmarked,        ///< what is freed is not marked
+    generation_unwritten,  ///< marks belong to the next generation before the superblock does
+    tag_late,              ///< the entry is on the disk before the tag
+  };
+  Rule broken = Rule::all_kept;
+  /// Of the group flusher (group_flusher.h); 0: there is none. The share is of the interval.
+  os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
+  std::uint32_t flush_share_percent = 10;
+};
+
 struct SchemeOptions {
   bool allocation_initialization = false;  ///< of data blocks; all others always are
   LastWrite last_write = LastWrite::delayed;
@@ -168,6 +186,7 @@ struct SchemeOptions {
   LastWrite removed_inode = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};
+  NetraOptions netra = {};
   /// Soft updates: how many dependencies and links to be dropped may wait; whoever would add to them first does a
   /// sync. More than the paper's workloads reach.
   std::size_t dependencies_max = 50'000;
@@ -217,6 +236,17 @@ class Scheme : public os::WriteHooks {
     return {};
   }
 
+  /// The allocator is about to take something in the group for the inode: maps and memory are as they were.
+  /// `is_directory`: what it was until now. No header is held; may wait, for the disk too.
+  virtual VfsResult<void> before_taking(std::uint32_t group, InodeNumber inode, bool is_directory) {
+    (void)group, (void)inode, (void)is_directory;
+    return {};
+  }
+  /// That call has been made, or would do nothing.
+  virtual bool may_take(std::uint32_t group, InodeNumber inode) const {
+    (void)group, (void)inode;
+    return true;
+  }
   /// The bitmap's bit has been set; nothing has been written into the inode yet.
   virtual void inode_allocated(InodeNumber) {}
   /// The in-core inode has been copied to its place in `block`.

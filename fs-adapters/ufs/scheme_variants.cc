@@ -61,6 +61,36 @@ SchemeVariant with_delay(SchemeVariant made, std::string name, std::string title
   return made;
 }
 
+SchemeVariant netra(std::string name, std::string title, const Features& features,
+                    const NetraOptions& options = {}) {
+  SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::netra);
+  made.features = features;
+  made.mount.options.netra = options;
+  made.mount.allocation.placement = Placement::hot_spot;
+  made.control = options.broken != NetraOptions::Rule::all_kept;
+  return made;
+}
+
+void add_netra(std::vector<SchemeVariant>& table) {
+  constexpr Features kAll{.fast_check = true, .lazy_inodes = true};
+  using Rule = NetraOptions::Rule;
+  table.push_back(
+      netra("netra", "Netra: Conventional, ready for a fast check; hot spot, flusher, lazy inodes", kAll));
+  table.push_back(netra("netra-flush", "Netra whose flusher runs 40 % of each second", kAll,
+                        {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
+  table.push_back(netra("netra-check", "Conventional, ready for a fast check, and nothing else of Netra",
+                        {.fast_check = true}, {.flush_interval_ns = 0}));
+  table.back().mount.allocation = {};
+  const auto control = [&](std::string name, std::string title, Rule broken) {
+    table.push_back(netra(std::move(name), std::move(title), kAll, {.broken = broken}));
+  };
+  control("netra-marks-late", "Netra whose marks nobody waits for", Rule::marks_late);
+  control("netra-freed-unmarked", "Netra that does not mark what is freed", Rule::freed_unmarked);
+  control("netra-generation-unwritten", "Netra whose superblock misses the next generation",
+          Rule::generation_unwritten);
+  control("netra-tag-late", "Netra whose tags are not there before the entries", Rule::tag_late);
+}
+
 std::vector<SchemeVariant> whole_table() {
   std::vector<SchemeVariant> table;
   table.push_back(scheme("no-order", "No Order: everything is delayed", SchemeKind::no_order));
@@ -122,6 +152,7 @@ std::vector<SchemeVariant> whole_table() {
   table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
   table.back().syncer->interval_ns = 30 * model::kSecondNs;
   table.back().shown_by = "rests/0@tiny~3";
+  add_netra(table);
   return table;
 }
 

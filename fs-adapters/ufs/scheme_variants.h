@@ -42,6 +42,7 @@ struct SchemeVariant {
   MountOptions mount;
   os::DiskQueueOptions queue;  ///< the driver that it relies on
   bool block_copy = false;     ///< -CB
+  Features features = {};      ///< of the file systems that it is tried on
   Weight may_leave = Weight::residue;
   bool maps_lag = true;                          ///< maps may say "free" of what is somebody's
   bool control = false;                          ///< must be caught

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "fs-adapters/ufs/damage/damage_trials.h"
+#include "fs-adapters/ufs/fast_check_trial.h"
 #include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/lab_disks.h"
@@ -45,6 +46,7 @@ class UfsChecker final : public adapters::ImageChecker {
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
     return converted(fsck_.run(store, {.repair = true,
+                                       .fast = options.fast,
                                        .findings_max = options.findings_max,
                                        .time = options.time,
                                        .contents = options.digests}));
@@ -190,7 +192,11 @@ class UfsSystem final : public adapters::SystemUnderTest {
     return permitted(variant_, static_cast<FindingKind>(kind.order));
   }
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
-    return ufs::lab_disk(name, has_journal());
+    return ufs::lab_disk(name, {.journal = has_journal(), .features = variant_.features});
+  }
+  std::unique_ptr<adapters::RecoveryTrial> recovery_trial() const override {
+    if (!variant_.features.fast_check) return nullptr;
+    return std::make_unique<FastCheckTrial>();
   }
   bool has_journal() const { return variant_.mount.scheme == SchemeKind::journal; }
 

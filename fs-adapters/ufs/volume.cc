@@ -144,6 +144,7 @@ VfsResult<void> Volume::write_summaries() {
 
 VfsResult<void> Volume::write_superblock(bool clean) {
   super.clean = clean;
+  if (clean) super.begin_generation();
   super.modified = false;
   super.written_at = static_cast<std::uint32_t>(executor.now() / kNsPerSecond);
   auto written = write_summaries();

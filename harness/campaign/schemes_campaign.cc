@@ -203,6 +203,9 @@ class SchemesRun {
       worst_ = explored.verdicts.rbegin()->first;
       record.summary = fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more{}",
                                    explored.clean, explored.checked, explored.forbidden, faults_.summary);
+      for (std::size_t i = 0; i < explored.recovery.size(); ++i)
+        record.summary += fmt::format("{}{} {}", i == 0 ? "; of the other recovery: " : ", ",
+                                      explored.recovery[i].value, explored.recovery[i].name);
       const adapters::DamageCounts& damage = explored.damage;
       if (damage.damaged > 0)
         record.summary += fmt::format(

@@ -19,7 +19,8 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 // Of struct cg: its counts, and where its maps begin.
-constexpr std::size_t kSummaryField = 24, kRunsField = 52, kInodeMapField = 92, kFragmentMapField = 96;
+constexpr std::size_t kSummaryField = 24, kRunsField = 52, kInodeMapField = 92, kFragmentMapField = 96,
+                      kInitialisedField = 120;
 // Of struct fs: the totals, and what other systems read instead.
 constexpr std::size_t kTotalsField = 192, kTotals64Field = 1008;
 
@@ -33,8 +34,12 @@ bool has_pointers(const ufs::Geometry& geometry, const Inode& inode) {
   return type != ufs::kTypeCharacter && type != ufs::kTypeBlock;
 }
 
-/// Never used: most are.
-bool is_blank(std::span<const std::byte> image, const ufs::Geometry& geometry, InodeNumber number) {
+/// Never used: most are. In a table that is zeroed as it is used it may hold anything.
+bool is_unused(std::span<const std::byte> image, const ufs::Geometry& geometry, InodeNumber number) {
+  const std::uint64_t header = geometry.byte_of(geometry.header(geometry.group_of_inode(number)));
+  if (geometry.features().lazy_inodes &&
+      geometry.inode_index_in_group(number) >= little_endian::load32(image, header + kInitialisedField))
+    return true;
   constexpr std::array<std::byte, ufs::kInodeBytes> kBlank = {};
   const auto place = geometry.place_of(number);
   return std::memcmp(image.data() + geometry.byte_of(place.block) + place.offset, kBlank.data(),
@@ -153,7 +158,7 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
   ufs::Summary counted;
   for (std::uint32_t i = 0; i < geometry.inodes_per_group(); ++i) {
     const InodeNumber number = group * geometry.inodes_per_group() + i;
-    const bool used = number < ufs::kRootInode || inodes_[number].mode != 0;
+    const bool used = !geometry.is_inode(number) || inodes_[number].mode != 0;
     if (bit(inode_map, i) != used)
       return fmt::format("the map calls inode {} {}", number, used ? "free" : "used");
     counted.free_inodes += used ? 0 : 1;
@@ -220,7 +225,7 @@ std::string Audit::contradiction_in(std::span<const std::byte> image, Names name
   if (auto problem = take(*reader, superblock.journal.at, superblock.journal.fragments); !problem.empty())
     return problem;
   for (InodeNumber number = ufs::kRootInode; number < geometry.inodes(); ++number) {
-    if (is_blank(image, geometry, number)) continue;
+    if (!geometry.is_inode(number) || is_unused(image, geometry, number)) continue;
     if (auto problem = in("inode", number, count_inode(*reader, number)); !problem.empty()) return problem;
     const std::uint16_t mode = inodes_[number].mode;
     if (mode != 0 && (mode & ufs::kTypeMask) != ufs::kTypeDirectory) ++files_;

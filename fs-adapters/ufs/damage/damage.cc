@@ -149,7 +149,8 @@ InodeNumber Damaging::any_directory(const Suits& suits) {
 InodeNumber Damaging::take_free_inode() {
   std::vector<InodeNumber> suitable;
   for (InodeNumber number = ufs::kRootInode; number < geometry().inodes(); ++number)
-    if (!taken_[number] && !survey_.inode(number).allocated()) suitable.push_back(number);
+    if (geometry().is_inode(number) && !taken_[number] && !survey_.inode(number).allocated())
+      suitable.push_back(number);
   if (suitable.empty()) return 0;
   const InodeNumber number = suitable[below(suitable.size())];
   take(number);

@@ -24,6 +24,7 @@ Result<ImageSurvey> ImageSurvey::of(const TrialDisk& disk) {
     lists->resize(geometry.inodes());
   survey.run_at_.assign(geometry.size_fragments(), 0);
   for (InodeNumber number = ufs::kRootInode; number < geometry.inodes(); ++number) {
+    if (!geometry.is_inode(number)) continue;
     const auto inode = reader->inode(number);
     if (!inode) return pass_on(inode);
     survey.inodes_[number] = *inode;

@@ -18,7 +18,8 @@ using ufs::InodeNumber;
 std::vector<std::byte> lasting(ufs::Superblock superblock) {
   superblock.total = {};
   superblock.written_at = superblock.group_rotor = 0;
-  superblock.modified = superblock.clean = false;
+  superblock.modified = superblock.clean = superblock.full_check = false;
+  superblock.generation = 0;
   std::vector<std::byte> bytes(ufs::kSuperblockUsedBytes);
   ufs::encode_superblock(superblock, bytes);
   return bytes;
@@ -97,6 +98,7 @@ std::string RepairJudge::compare_inodes(const TrialDisk& disk, const ufs::ImageR
   const auto root = reader.inode(ufs::kRootInode);
   const bool rooted = root && root->is_directory();
   for (InodeNumber number = ufs::kRootInode; number < survey_.geometry().inodes(); ++number) {
+    if (!survey_.geometry().is_inode(number)) continue;
     const Inode& before = survey_.inode(number);
     const bool kept = before.allocated() && !permitted.inode_goes[number];
     const auto made = permitted.made.find(number);

@@ -84,7 +84,10 @@ class Mounted {
                       .system = {.queue = its_setup.queue,
                                  .cache = {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy},
                                  .syncer = options.syncer}}) {
-    const auto made = mkfs(*store, options.mkfs);
+    MkfsOptions making = options.mkfs;
+    making.features = its_setup.features;
+    if (making.features.any()) making.journal_bytes.reset();  // which does not go with them
+    const auto made = mkfs(*store, making);
     EXPECT_TRUE(made) << made.error().message();
     syncer.start();
   }

@@ -47,7 +47,8 @@ std::string all_of(const StateOutcome& outcome) {
 
 std::string_view name(StepKind step) {
   constexpr std::array<std::string_view, kStepKinds> kNames{
-      "generate", "rules", "show", "check", "repair", "second check", "tree", "judge", "verify"};
+      "generate",       "rules",        "show", "check", "repair",
+      "other recovery", "second check", "tree", "judge", "verify"};
   return kNames.at(static_cast<std::size_t>(step));
 }
 
@@ -156,6 +157,9 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
                fmt::format("fsck finds what it cannot repair ({}); first: {}", counts(outcome.found),
                            first->findings.front().text));
   }
+  std::string differs;
+  if (recovery_) differs = recovery_->difference(*disk_);
+  step(StepKind::other_recovery);
   if (!first->nothing_found() || !first->was_clean) {
     auto repairing = looking;
     repairing.findings_max = 0;
@@ -180,6 +184,8 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
   for (oracle::Finding& finding : judge_snapshots(system_->type(), *disk_, facts.snapshots, facts.cut))
     outcome.findings.push_back(std::move(finding));
   judge_findings(*first, facts, outcome);
+  if (!differs.empty() && keeps_rules(outcome))
+    outcome.judgement = {oracle::Verdict::repaired_by_fsck, std::move(differs)};
   return outcome;
 }
 

@@ -6,7 +6,8 @@
 //        -> tree       -> oracle: synced data is there, nothing that may not be
 //
 // A system may leave residue for fsck to clear (SystemUnderTest::may_leave); the verdict is then
-// `clean`, and says what fsck found. Whatever is worse is `repaired-by-fsck` at best, and so is any residue
+// `clean`, and says what fsck found. Where the system has another recovery (adapters::RecoveryTrial), that has to
+// come out the same in every state. Whatever is worse is `repaired-by-fsck` at best, and so is any residue
 // where the run had settled (record_run.h), and where the file system says that it is clean: who believes
 // that runs no fsck. Where the run had settled, the disk has free what the file system itself counted as
 // free.
@@ -41,12 +42,13 @@ enum class StepKind : std::uint8_t {
   show,
   check,
   repair,
+  other_recovery,
   second_check,
   tree,
   judge,
   verify
 };
-inline constexpr std::size_t kStepKinds = 9;
+inline constexpr std::size_t kStepKinds = 10;
 std::string_view name(StepKind step);
 using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
@@ -91,6 +93,10 @@ class StateChecker {
 
   /// What the disk shows now. It is changed by the repair.
   StateOutcome check(const StateFacts& facts, Way way, StepTimes& times);
+  /// Of the system's other recovery, in all states so far; empty: it has none.
+  adapters::Counters recovery_counts() const {
+    return recovery_ ? recovery_->counts() : adapters::Counters();
+  }
 
  private:
   /// Refers to its own parts: it stays where it is.
@@ -110,6 +116,7 @@ class StateChecker {
       : system_(&system),
         disk_(&disk),
         fsck_(&fsck),
+        recovery_(system.recovery_trial()),
         judging_(std::make_unique<Judging>(system.type(), disk, std::move(oracle))) {}
   Result<std::vector<oracle::Finding>> judge_tree(std::optional<std::size_t> persisted, Way way,
                                                   StepTimes& times);
@@ -119,6 +126,7 @@ class StateChecker {
   const adapters::SystemUnderTest* system_;
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
+  std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null: the system has none
   std::unique_ptr<Judging> judging_;
 };
 

@@ -183,6 +183,7 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
     keep(*std::move(outcome), **found, state_watch.ms(), options, result);
     watch.lap();  // the examination has told its steps itself
   }
+  result.recovery = checker->recovery_counts();
   for (states::Coverage& one : explorer->coverage()) {
     StrategyCoverage& coverage = by_strategy[one.strategy];
     coverage.found = std::move(one);

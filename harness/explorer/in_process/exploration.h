@@ -73,6 +73,7 @@ struct ExplorationResult {
   std::map<oracle::Verdict, std::uint64_t> verdicts;
   std::vector<ExploredState> failures;
   adapters::DamageCounts damage;
+  adapters::Counters recovery;  ///< of the system's other recovery (StateChecker::recovery_counts)
   StepTimes step_ms = {};
   double record_ms = 0, load_ms = 0, damage_ms = 0, wall_ms = 0;
 };

@@ -1,0 +1,240 @@
+// Marks, and their end (busy_groups.h).
+
+#include "fs-adapters/ufs/busy_groups.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fs-adapters/ufs/busy_marks.h"
+#include "fs-adapters/ufs/file_blocks.h"
+#include "fs-adapters/ufs/volume.h"
+
+namespace headcrash::ufs {
+
+BusyGroups::BusyGroups(Volume& volume, const NetraOptions& options)
+    : volume_(volume),
+      options_(options),
+      entering_(volume.executor),
+      superblock_(volume.executor),
+      generation_changed_(volume.executor) {}
+
+std::uint64_t BusyGroups::generation() const {
+  return volume_.super.generation + unwritten_generations_;
+}
+
+void BusyGroups::operation_begins() {
+  ++running_[volume_.executor.current()].depth;
+}
+
+void BusyGroups::operation_ends() {
+  const auto running = running_.find(volume_.executor.current());
+  if (--running->second.depth > 0) return;
+  for (const std::uint32_t group : running->second.groups) --groups_.at(group).held;
+  running_.erase(running);
+}
+
+void BusyGroups::hold(std::uint32_t group) {
+  Group& busy = groups_[group];
+  ++busy.touched;
+  if (running_.at(volume_.executor.current()).groups.insert(group).second) ++busy.held;
+}
+
+/// False: there is no room for it.
+bool BusyGroups::add_inode(BusyMarks& marks, std::uint32_t group, InodeNumber inode,
+                           bool is_directory) const {
+  if (volume_.geometry.group_of_inode(inode) != group) return marks.add_foreign_inode(inode);
+  marks.mark_inode(volume_.geometry.inode_index_in_group(inode), is_directory);
+  return true;
+}
+
+bool BusyGroups::marked(std::uint32_t group, InodeNumber inode) const {
+  const auto running = running_.find(volume_.executor.current());
+  return running != running_.end() && running->second.groups.contains(group) &&
+         groups_.at(group).inodes.contains(inode);
+}
+
+VfsResult<void> BusyGroups::write_marks(os::HeldBuffer header) {
+  if (options_.broken == NetraOptions::Rule::marks_late) {
+    volume_.cache.write_delayed(std::move(header));
+    return {};
+  }
+  ++counters_.header_writes;
+  return as_result(volume_.cache.write(std::move(header)));
+}
+
+VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool is_directory) {
+  const tree::FiberLockGuard one_at_a_time(entering_);
+  if (groups_.at(group).on_disk) return {};
+  auto header = volume_.allocator.read_group(group);
+  if (!header) return pass_on_errno(header);
+  {
+    const CylinderGroup map(volume_.geometry, header->bytes(), group);
+    BusyMarks marks(volume_.geometry, header->bytes(), group);
+    marks.set_generation(generation() - 1);
+    marks.clear(map.totals().directories);
+  }
+  ++counters_.header_writes;
+  header = volume_.write_and_hold(std::move(*header));
+  if (!header) return pass_on_errno(header);
+  const CylinderGroup map(volume_.geometry, header->bytes(), group);
+  BusyMarks marks(volume_.geometry, header->bytes(), group);
+  marks.set_generation(generation());
+  marks.mark_free_fragments(map);
+  add_inode(marks, group, inode, is_directory);  // the first one: there is room
+  std::vector<bool> fragments(map.fragments());
+  for (std::uint32_t f = 0; f < map.fragments(); ++f) fragments[f] = map.fragment_free(f);
+  if (auto written = write_marks(std::move(*header)); !written) return written;
+  Group& busy = groups_.at(group);
+  busy.fragments = std::move(fragments);
+  busy.inodes.insert(inode);
+  busy.on_disk = true;
+  ++counters_.entered;
+  return {};
+}
+
+VfsResult<void> BusyGroups::mark(std::uint32_t group, InodeNumber inode, bool is_directory) {
+  while (changing_generation_) generation_changed_.wait();
+  hold(group);
+  if (!groups_.at(group).on_disk)
+    if (auto entered = enter(group, inode, is_directory); !entered) return entered;
+  return mark_inode(group, inode, is_directory);
+}
+
+VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, bool is_directory) {
+  if (groups_.at(group).inodes.contains(inode)) return {};
+  auto header = volume_.allocator.read_group(group);
+  if (!header) return pass_on_errno(header);
+  BusyMarks marks(volume_.geometry, header->bytes(), group);
+  if (!add_inode(marks, group, inode, is_directory)) {
+    volume_.cache.release(std::move(*header));
+    if (auto demanded = demand_full_check(); !demanded) return demanded;
+  } else {
+    if (auto written = write_marks(std::move(*header)); !written) return written;
+  }
+  groups_.at(group).inodes.insert(inode);
+  return {};
+}
+
+VfsResult<void> BusyGroups::mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory) {
+  std::map<std::uint32_t, std::vector<Extent>> by_group;
+  for (const Extent& extent : extents)
+    by_group[volume_.geometry.group_of_fragment(extent.at)].push_back(extent);
+  for (const auto& [group, here] : by_group) {
+    if (auto marked = mark(group, inode, is_directory); !marked) return marked;
+    if (options_.broken == NetraOptions::Rule::freed_unmarked) continue;
+    if (auto marked = mark_fragments(group, here); !marked) return marked;
+  }
+  return {};
+}
+
+VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group, const std::vector<Extent>& extents) {
+  const Geometry& geometry = volume_.geometry;
+  const auto is_marked = [&](const Extent& extent) {
+    const auto& fragments = groups_.at(group).fragments;
+    const std::uint32_t first = geometry.index_in_group(extent.at);
+    for (std::uint32_t f = first; f < first + extent.fragments; ++f)
+      if (f >= fragments.size() || !fragments[f]) return false;
+    return true;
+  };
+  if (std::ranges::all_of(extents, is_marked)) return {};
+  auto header = volume_.allocator.read_group(group);
+  if (!header) return pass_on_errno(header);
+  BusyMarks marks(geometry, header->bytes(), group);
+  for (const Extent& extent : extents) {
+    if (geometry.index_in_group(extent.at) + extent.fragments > geometry.group_fragments(group))
+      return refuse(EIO);  // a damaged pointer
+    marks.mark_fragments(geometry.index_in_group(extent.at), extent.fragments);
+  }
+  if (auto written = write_marks(std::move(*header)); !written) return written;
+  auto& fragments = groups_.at(group).fragments;
+  for (const Extent& extent : extents)
+    std::fill_n(fragments.begin() + geometry.index_in_group(extent.at), extent.fragments, true);
+  return {};
+}
+
+VfsResult<void> BusyGroups::demand_full_check() {
+  const tree::FiberLockGuard one_at_a_time(superblock_);
+  if (full_check_on_disk_) return {};
+  ++counters_.full_checks;
+  volume_.super.full_check = true;
+  if (auto written = volume_.write_superblock(false); !written) return written;
+  full_check_on_disk_ = true;
+  return {};
+}
+
+VfsResult<void> BusyGroups::write_inode(InodeNumber number) {
+  const auto inode = volume_.inodes.get(number, nullptr);
+  if (!inode) return pass_on_errno(inode);
+  const InodeLock lock(**inode);
+  for (const os::BufferKey& key : unwritten_indirect_blocks(volume_, **inode))
+    if (auto written = volume_.write_if_dirty(key); !written) return written;
+  if ((*inode)->changed)
+    if (auto copied = volume_.inodes.write_delayed(**inode); !copied) return copied;
+  return volume_.write_if_dirty(volume_.inodes.block_key(number));
+}
+
+/// Nothing of it is in use, none of its inodes differs from the disk or would be a check's to remove.
+bool BusyGroups::settled(std::uint32_t group, std::uint64_t touched) const {
+  const auto busy = groups_.find(group);
+  if (changing_generation_ || busy == groups_.end() || busy->second.held > 0 ||
+      busy->second.touched != touched || !busy->second.on_disk)
+    return false;
+  const std::vector<InodeNumber> nameless = volume_.inodes.without_links();
+  return std::ranges::none_of(busy->second.inodes, [&](InodeNumber inode) {
+    return volume_.inodes.changed(inode) || volume_.cache.unwritten(volume_.inodes.block_key(inode)) ||
+           std::ranges::find(nameless, inode) != nameless.end();
+  });
+}
+
+VfsResult<bool> BusyGroups::clean(std::uint32_t group) {
+  const auto busy = groups_.find(group);
+  if (busy == groups_.end()) return false;
+  const std::uint64_t touched = busy->second.touched;
+  const std::set<InodeNumber> inodes = busy->second.inodes;
+  const auto not_now = [&]() -> VfsResult<bool> {
+    ++counters_.not_cleaned;
+    return false;
+  };
+  if (busy->second.held > 0) return not_now();
+  for (const InodeNumber inode : inodes)
+    if (auto written = write_inode(inode); !written) return pass_on_errno(written);
+  if (!settled(group, touched)) return not_now();
+  // The maps first: a torn write of both could leave old maps that are called quiet.
+  const os::BufferKey key = Volume::place(volume_.geometry.header(group));
+  if (auto written = volume_.write_if_dirty(key); !written) return pass_on_errno(written);
+  auto header = volume_.allocator.read_group(group);
+  if (!header) return pass_on_errno(header);
+  if (header->dirty() || !settled(group, touched)) return not_now();
+  BusyMarks(volume_.geometry, header->bytes(), group).set_generation(generation() - 1);
+  groups_.erase(group);
+  ++counters_.header_writes;
+  ++counters_.cleaned;
+  if (auto written = as_result(volume_.cache.write(std::move(*header))); !written)
+    return pass_on_errno(written);
+  return true;
+}
+
+VfsResult<bool> BusyGroups::begin_generation() {
+  const tree::FiberLockGuard one_at_a_time(superblock_);
+  if (changing_generation_ || !running_.empty() || volume_.cache.any_unwritten() ||
+      volume_.inodes.changed() > 0 || !volume_.inodes.without_links().empty())
+    return false;
+  if (groups_.empty() && !volume_.super.full_check) return true;
+  changing_generation_ = true;
+  groups_.clear();
+  full_check_on_disk_ = false;
+  ++counters_.generations;
+  VfsResult<void> written;
+  if (options_.broken == NetraOptions::Rule::generation_unwritten) {
+    ++unwritten_generations_;
+  } else {
+    volume_.super.begin_generation();
+    written = volume_.write_superblock(false);
+  }
+  changing_generation_ = false;
+  generation_changed_.wake_all();
+  if (!written) return pass_on_errno(written);
+  return true;
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,237 @@
+// Netra: the fast check after every write, what it reads, and what keeps the marks few and the features apart.
+
+#include "fs-adapters/ufs/netra.h"
+
+#include <fmt/format.h>
+
+#include "fs-adapters/ufs/busy_marks.h"
+#include "fs-adapters/ufs/fast_check_trial.h"
+#include "fs-adapters/ufs/testing/mounted.h"
+#include "fs-adapters/ufs/tree_store.h"
+
+namespace headcrash::ufs {
+namespace {
+
+using bench::Mounted;
+
+constexpr Features kAll{.fast_check = true, .lazy_inodes = true};
+
+BusyGroups& busy_of(Mounted& m) {
+  return static_cast<Netra&>(*m.file_system->volume().scheme).busy();
+}
+
+/// Counts what is read of a store.
+class CountedReads final : public model::SectorStore {
+ public:
+  explicit CountedReads(model::SectorStore& below) : below_(below) {}
+  std::uint64_t sectors() const override { return below_.sectors(); }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    bytes += into.size();
+    return below_.read(lba, into);
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    return below_.write(lba, data);
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
+    return below_.write_zeroes(lba, count);
+  }
+  mutable std::uint64_t bytes = 0;
+
+ private:
+  model::SectorStore& below_;
+};
+
+void change_all_kinds(Vfs& fs) {
+  for (const char* folder : {"p", "q", "q/below"}) EXPECT_TRUE(fs.mkdir(folder, 0755));
+  for (std::size_t i = 0; i < 8; ++i)
+    bench::put_file(fs, fmt::format("p/f{}", i), std::string(500 + 3000 * i, 'a'));
+  EXPECT_TRUE(fs.unlink("p/f2"));
+  EXPECT_TRUE(fs.link("p/f1", "q/linked"));
+  EXPECT_TRUE(fs.rename("p/f3", "q/moved", RenameMode::replace));
+  EXPECT_TRUE(fs.rename("p/f4", "p/f5", RenameMode::replace));
+  EXPECT_TRUE(fs.rename("q/below", "p/below", RenameMode::replace));
+  EXPECT_TRUE(fs.mkdir("q/empty", 0755));
+  EXPECT_TRUE(fs.rename("p/below", "q/empty", RenameMode::replace));
+  EXPECT_TRUE(fs.rename("q/empty", "q/other", RenameMode::replace));
+  EXPECT_TRUE(fs.symlink("p/f1", "q/symbolic"));
+  bench::put_file(fs, "big", std::string(90'000, 'B'));
+  EXPECT_TRUE(fs.sync());
+  EXPECT_TRUE(fs.unlink("big"));
+  EXPECT_TRUE(fs.rmdir("q/other"));
+}
+
+class NetraSetups : public testing::TestWithParam<const char*> {};
+
+TEST_P(NetraSetups, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
+  const bench::Setup setup = bench::setup_named(GetParam());
+  Mounted m(setup);
+  const auto before = media::MemoryStore::create(m.store->sectors());
+  std::vector<std::byte> bytes(m.store->sectors() * kSectorBytes);
+  ASSERT_TRUE(before && m.store->read(0, bytes) && (*before)->write(0, bytes));
+  m.log.keep = true;
+  m.mount();
+  m.as_user([&] { change_all_kinds(*m.file_system); });
+  m.unmount();
+  bench::expect_clean(*m.store);
+  FastCheckTrial trial;
+  for (const os::LoggedStore::Write& write : m.log.log) {
+    const std::size_t half = write.bytes.size() / kSectorBytes / 2 * kSectorBytes;
+    ASSERT_TRUE((*before)->write(write.lba, std::span(write.bytes).first(half)));
+    ASSERT_EQ(trial.difference(**before), "");
+    ASSERT_TRUE((*before)->write(write.lba, write.bytes));
+    ASSERT_EQ(trial.difference(**before), "");
+  }
+  const auto counts = trial.counts();
+  EXPECT_GT(counts[0].value, 200U) << counts[0].name;
+  EXPECT_EQ(counts[1].value, 0U) << counts[1].name;
+  EXPECT_GT(counts[2].value, 200U) << counts[2].name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NetraSetups, testing::Values("netra", "netra-flush", "netra-check"),
+                         [](const auto& name) {
+                           std::string text = name.param;
+                           std::ranges::replace(text, '-', '_');
+                           return text;
+                         });
+
+TEST(Netra, AnExchangeDemandsAFullCheckUntilAllIsWritten) {
+  Mounted m(bench::setup_named("netra"));
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    bench::put_file(fs, "a", "a");
+    bench::put_file(fs, "b", "b");
+    EXPECT_FALSE(m.file_system->volume().super.full_check);
+    EXPECT_TRUE(fs.rename("a", "b", RenameMode::exchange));
+    EXPECT_TRUE(m.file_system->volume().super.full_check);
+    Fsck fsck;
+    const auto image = media::MemoryStore::create(m.store->sectors());
+    std::vector<std::byte> bytes(m.store->sectors() * kSectorBytes);
+    ASSERT_TRUE(image && m.store->read(0, bytes) && (*image)->write(0, bytes));
+    const auto fast = fsck.run(**image, {.repair = true, .fast = true});
+    ASSERT_TRUE(fast);
+    EXPECT_TRUE(fast->unrepaired && !fast->fast);
+    EXPECT_TRUE(fs.sync());
+    EXPECT_FALSE(m.file_system->volume().super.full_check);
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
+TEST(Netra, AFastCheckReadsHeadersAndWhatIsBusy) {
+  bench::Setup setup = bench::setup_named("netra");
+  setup.mount.options.netra.flush_interval_ns = 0;
+  Mounted m(setup, {.device_bytes = 64 << 20, .mkfs = {.bytes_per_inode = 4096, .group_bytes = 4 << 20}});
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    for (int i = 0; i < 200; ++i) bench::put_file(fs, fmt::format("f{}", i), std::string(30'000, 'x'));
+    EXPECT_TRUE(fs.sync());
+    bench::put_file(fs, "last", "x");
+  });
+  m.file_system->abandon();
+  CountedReads fast_reads(*m.store);
+  FastCheckTrial trial;
+  EXPECT_EQ(trial.difference(*m.store), "");
+  Fsck fsck;
+  const auto fast = fsck.run(fast_reads, {.repair = true, .fast = true});
+  ASSERT_TRUE(fast);
+  EXPECT_TRUE(fast->fast);
+  // 16 headers of 8 KiB, the superblock, some inodes.
+  EXPECT_LT(fast_reads.bytes, 16 * 8192 + 40'000U);
+  bench::expect_clean(*m.store);
+}
+
+TEST(Netra, TheFlusherMakesGroupsQuiet) {
+  Mounted m(bench::setup_named("netra-flush"));
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    for (int i = 0; i < 10; ++i) bench::put_file(fs, fmt::format("f{}", i), std::string(30'000, 'x'));
+    EXPECT_TRUE(busy_of(m).any_busy());
+    m.executor.sleep_until(m.executor.now() + 5 * model::kSecondNs);
+    EXPECT_FALSE(busy_of(m).any_busy());
+    EXPECT_GT(busy_of(m).counters().cleaned, 0U);
+    // A file that is open and has no name is a check's to remove: its group stays busy.
+    const auto open = fs.open("f1", {});
+    ASSERT_TRUE(open);
+    EXPECT_TRUE(fs.unlink("f1"));
+    m.executor.sleep_until(m.executor.now() + 5 * model::kSecondNs);
+    EXPECT_TRUE(busy_of(m).any_busy());
+    EXPECT_TRUE(fs.close(*open));
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
+TEST(Netra, FullListsOfForeignInodesLeaveItToTheFullCheck) {
+  const Geometry geometry = [] {
+    const auto store = media::MemoryStore::create(16 << 11);
+    return Geometry(*mkfs(**store, {.block_bytes = 4096, .features = kAll}));
+  }();
+  std::vector<std::byte> header(geometry.block_bytes());
+  ASSERT_TRUE(CylinderGroup::format(geometry, header, 0));
+  BusyMarks marks(geometry, header, 0);
+  InodeNumber inode = 2;
+  while (marks.add_foreign_inode(inode)) inode += 2;
+  EXPECT_GE(marks.foreign_inodes().size(), 32U);
+  EXPECT_TRUE(marks.add_foreign_inode(2)) << "it is there already";
+  marks.clear(0);
+  EXPECT_TRUE(marks.foreign_inodes().empty());
+}
+
+TEST(Netra, MarksKeepWhatAnInodeWas) {
+  const auto store = media::MemoryStore::create(16 << 11);
+  const Geometry geometry(*mkfs(**store, {.features = kAll}));
+  std::vector<std::byte> header(geometry.block_bytes());
+  ASSERT_TRUE(CylinderGroup::format(geometry, header, 0));
+  BusyMarks marks(geometry, header, 0);
+  marks.mark_inode(6, true);
+  marks.mark_inode(6, false);
+  marks.mark_inode(8, false);
+  EXPECT_TRUE(marks.inode_busy(6) && marks.inode_was_directory(6));
+  EXPECT_TRUE(marks.inode_busy(8) && !marks.inode_was_directory(8));
+  EXPECT_FALSE(marks.inode_busy(10) || marks.inode_busy(4));
+}
+
+TEST(Netra, FeaturesAreRefusedByWhoDoesNotKnowThem) {
+  Mounted m(bench::setup_named("netra"));
+  std::vector<std::byte> bytes(kSuperblockBytes);
+  ASSERT_TRUE(m.store->read(kSuperblockByte / kSectorBytes, bytes));
+  const std::uint64_t device_bytes = m.store->sectors() * kSectorBytes;
+  ASSERT_TRUE(decode_superblock(bytes, device_bytes));
+  constexpr std::size_t kFeaturesByte = 216;
+  bytes[kFeaturesByte] |= std::byte{0x80};
+  const auto unknown = decode_superblock(bytes, device_bytes);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().problem.find("unknown"), std::string::npos);
+  m.setup.mount.scheme = SchemeKind::conventional;
+  m.as_user([&] {
+    const auto mounted = FileSystem::mount(m.system, m.setup.mount);
+    ASSERT_FALSE(mounted);
+    EXPECT_NE(mounted.error().message().find("scheme=netra"), std::string::npos);
+  });
+}
+
+TEST(Netra, AllocatesInAHotSpotThatMovesOn) {
+  bench::Setup setup = bench::setup_named("netra");
+  setup.mount.options.netra.flush_interval_ns = 0;
+  Mounted m(setup, {.device_bytes = 16 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 4 << 20}});
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    Allocator& allocator = m.file_system->volume().allocator;
+    EXPECT_EQ(allocator.hot_group(), 0U);
+    bench::put_file(fs, "a", std::string(3 << 20, 'a'));
+    EXPECT_TRUE(fs.unlink("a"));
+    bench::put_file(fs, "b", std::string(3 << 20, 'b'));
+    EXPECT_EQ(allocator.hot_group(), 1U) << "what was freed is behind it";
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(fs.mkdir(fmt::format("d{}", i), 0755));
+    EXPECT_EQ(allocator.hot_group(), 1U) << "directories are not spread";
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
+}  // namespace
+}  // namespace headcrash::ufs
