@@ -3,6 +3,7 @@
 #include "harness/experiment/ganger94/ganger94.h"
 #include "harness/experiment/paper.h"
 #include "harness/experiment/rosenblum92/rosenblum92.h"
+#include "harness/experiment/soares03/soares03.h"
 
 namespace headcrash::experiment {
 
@@ -11,6 +12,7 @@ const std::vector<Paper>& papers() {
       ganger94::paper(),
       chen96::paper(),
       rosenblum92::paper(),
+      soares03::paper(),
   };
   return kPapers;
 }

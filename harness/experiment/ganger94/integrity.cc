@@ -1,16 +1,13 @@
 // Sections 1, 4.1 and 4.2: what a power cut leaves of each scheme, what dependencies between whole blocks
 // would have come to, and how soon soft updates give back what was freed.
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
-#include <system_error>
 
 #include "fs-adapters/ufs/under_test.h"
 #include "fs-adapters/ufs/volume.h"
 #include "harness/experiment/ganger94/coarse_dependencies.h"
 #include "harness/experiment/ganger94/ganger94.h"
 #include "harness/experiment/judge.h"
+#include "harness/experiment/work_folder.h"
 #include "harness/explorer/in_process/exploration.h"
 #include "harness/workload/ace.h"
 
@@ -19,27 +16,6 @@ namespace {
 
 constexpr std::uint64_t kCrashDiskBytes = 8 << 20;
 constexpr std::uint64_t kSampleSeed = 5;  // of the workloads that are cut
-
-/// Recordings of the lab lie here; it goes with its owner.
-class WorkFolder {
- public:
-  WorkFolder() {
-    std::error_code error;
-    std::string pattern =
-        (std::filesystem::temp_directory_path(error) / "headcrash-experiment-XXXXXX").string();
-    if (!error && ::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }  ///< empty: it could not be made
-
- private:
-  std::filesystem::path path_;
-};
 
 struct CrashSum {
   std::uint64_t checked = 0, broken = 0;
