@@ -125,9 +125,9 @@ ClaimAnswer journal_by_clients(Context& context, const Rates& rates) {
   (void)rate(System::ext3, {.journal_bytes = 16 * kMib});
   answer.remarks.push_back(
       "Text and table contradict each other at one client (60 and 29 %), and 186 MB/s at 4 and 204 at 8 clients are no "
-      "exponential growth: both readings are rows. A client is over in a second, before any system has to write by time: what "
-      "holds ext3 up here is its journal, a transaction of which is a quarter of 32 MiB at most and is committed when it "
-      "is full, after the new files' data (ordered). Counterfactual: all write each 5 s; a journal of 16 MiB.");
+      "exponential growth: both readings are rows. A client is over in a second, before any system has to write by "
+      "time. What ext3 waits for here is commits of transactions that are full, each after its new files' data "
+      "(ordered). Counterfactual: all write each 5 s; a journal of 16 MiB, whose transactions are shorter.");
   return answer;
 }
 
