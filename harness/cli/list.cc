@@ -221,6 +221,7 @@ void print_table(const json& rows) {
   report::TextTable table(titles);
   for (const json& row : rows) {
     std::vector<std::string> cells;
+    cells.reserve(keys.size());
     for (const std::string& key : keys) cells.push_back(cell(row[key]));
     table.add(cells);
   }

@@ -68,15 +68,14 @@ std::vector<Operation> in_transactions(const std::vector<Operation>& list, std::
     for (std::uint8_t thread = 0; thread < kThreadsMost; ++thread) end(thread);
   };
   for (const Operation& operation : list) {
+    const bool inside = under_way.at(operation.thread);
     if (operation.kind == Kind::join) {
       end_all();
-    } else if (is_persistence_point(operation)) {
+    } else if (is_persistence_point(operation) || (inside && random.below(kEndsOneIn) == 0)) {
       end(operation.thread);
-    } else if (!under_way.at(operation.thread) && random.below(kBeginsOneIn) == 0) {
+    } else if (!inside && random.below(kBeginsOneIn) == 0) {
       all.push_back({.kind = Kind::begin, .thread = operation.thread});
       under_way.at(operation.thread) = true;
-    } else if (under_way.at(operation.thread) && random.below(kEndsOneIn) == 0) {
-      end(operation.thread);
     }
     all.push_back(operation);
   }

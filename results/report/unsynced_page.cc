@@ -188,6 +188,7 @@ Result<std::string> html_of(const std::vector<Group>& groups, const std::vector<
     if (std::ranges::find(settings, group.setting) == settings.end()) settings.push_back(group.setting);
   }
   std::vector<Drawing> drawings;
+  drawings.reserve(settings.size());
   for (const std::string& setting : settings) drawings.push_back(shares_of(groups, setting));
   const auto drawn = draw_all(drawings);
   if (!drawn) return pass_on(drawn);
@@ -198,6 +199,7 @@ Result<std::string> html_of(const std::vector<Group>& groups, const std::vector<
     html += fmt::format("<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", (*drawn)[i],
                         escape("setting " + settings[i]));
   std::vector<std::vector<std::string>> each;
+  each.reserve(cuts.size());
   for (const Cut& cut : cuts) each.push_back({escape(cut.key), escape(cut.verdict), escape(cut.why)});
   return html + query_note("unsynced_ages", run) + "</section>\n<section>\n<h2>Every cut</h2>\n" +
          html_table({{"cut"}, {"verdict"}, {"lost"}}, each) + "</section>\n";

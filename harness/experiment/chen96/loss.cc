@@ -184,7 +184,8 @@ std::vector<ClaimAnswer> loss(Context& context) {
                 .title = full_name(mounted) + ": the oldest lost of each kind of change (s)",
                 .columns = {"policy"}};
     kinds.columns.insert(kinds.columns.end(), kChangeKinds.begin(), kChangeKinds.end());
-    Series by_reads{.name = full_name(mounted)}, by_changes = by_reads, by_delay = by_reads;
+    Series by_reads{.name = full_name(mounted)}, by_changes{.name = full_name(mounted)},
+        by_delay{.name = full_name(mounted)};
     std::vector<Row> rows;
     for (const LossPolicy& policy : policies) {
       if (context.interrupted()) return {answer};
