@@ -103,25 +103,35 @@ ClaimAnswer rule_1(Context& context) {
   constexpr std::uint64_t kCompileMs = 460;
   ClaimAnswer answer{
       .id = "CH-11", .part = "rules", .title = "Rule 1: the disk keeps up, and no delay helps (Andrew)"};
-  std::vector<Named> seconds;
+  struct Andrew {
+    const char* name;
+    os::SyncerOptions::Policy policy;
+    TimeNs delay_ns;
+    Figure paper_s;
+    std::uint64_t passes = 1;
+  };
   using enum os::SyncerOptions::Policy;
-  for (const auto& [name, policy, delay, paper] : {std::tuple{"infinite delay", interval, kLongAfter, 16.3},
-                                                   {"zero delay", interval, 0, 16.7},
-                                                   {"write-through", write_through, 0, 300.}}) {
-    auto machine = axp3000_600(delay);
+  std::vector<Named> seconds;
+  for (const Andrew& row : {Andrew{"infinite delay", interval, kLongAfter, 16.3},
+                            {"zero delay", interval, 0, 16.7},
+                            {"write-through", write_through, 0, 300},
+                            {"infinite delay; eight programs a compilation", interval, kLongAfter, {}, 8},
+                            {"write-through; eight programs a compilation", write_through, 0, {}, 8}}) {
+    if (context.scaled && row.passes > 1) continue;
+    auto machine = axp3000_600(row.delay_ns);
     if (!machine) {
-      add_row(answer, name, "elapsed", "s", paper, {}, machine.error().message());
+      add_row(answer, row.name, "elapsed", "s", row.paper_s, {}, machine.error().message());
       continue;
     }
-    machine->syncer.policy = policy;
-    const Cell& cell =
-        context.cells.get({.name = name, .machine = *machine}, "andrew", {{"compile-cpu-ms", kCompileMs}});
+    machine->syncer.policy = row.policy;
+    const Cell& cell = context.cells.get({.name = row.name, .machine = *machine}, "andrew",
+                                         {{"compile-cpu-ms", kCompileMs}, {"passes", row.passes}});
     Figure all = cell.outcome ? Figure(0.0) : std::nullopt;
     if (cell.outcome)
       for (const PhaseOutcome& phase : cell.outcome->phases)
         if (phase.measured) *all += phase.longest_s;
-    add_number(answer, cell, name, "elapsed", "s", paper, all);
-    seconds.push_back({name, all});
+    add_number(answer, cell, row.name, "elapsed", "s", row.paper_s, all);
+    seconds.push_back({row.name, all});
   }
   seconds.resize(3);
   add_rule(answer, "the same within 5 %", {seconds[0], seconds[1]},
@@ -130,7 +140,8 @@ ClaimAnswer rule_1(Context& context) {
            [&] { return *seconds[2].value >= 10 * *seconds[0].value; });
   answer.remarks.push_back(
       "How long a compilation computes is not printed: it is set to what gives 16.3 s with infinite delay, so that only "
-      "the difference counts. Write-through: each call returns when all that it changed is on the disk.");
+      "the difference counts. Write-through: each call returns when all that it changed is on the disk. Counterfactual: a "
+      "compilation with more files; how many writes the paper's made is not printed.");
   return answer;
 }
 
