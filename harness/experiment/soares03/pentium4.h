@@ -8,8 +8,8 @@
 //               pages that are no file's: estimate; what names and inodes in core take is not charged, but see the rows
 //               with less
 //   drive       ibm-60g, all of it. Its write cache is on, as such drives were delivered, and Linux 2.4 sends it no
-//               flushes: what the drive says is complete is believed. The paper says nothing of it: assumed; rows with
-//               the cache off, and on with flushes, are counterfactual
+//               flushes: what the drive says is complete is believed. The paper says nothing of it: assumed.
+//               WriteCache has the other two; no part runs them yet
 //   requests    one at a time (ATA); C-LOOK; what is adjacent is one request of up to 124 KiB, whole blocks below the
 //               255 sectors of Linux's driver
 //   kupdate     "wakes up every 30 seconds, and starts sweeping the queue for dirty buffers" (III-B): all that is dirty,
