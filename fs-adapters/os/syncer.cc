@@ -185,7 +185,7 @@ void Syncer::forget_work() {
 TimeNs Syncer::due_at(Content content, TimeNs usual_ns) const {
   const State& s = *state_;
   const TimeNs now = s.executor.now();
-  if (s.options.policy == SyncerOptions::Policy::sweep) return now + usual_ns;
+  if (s.options.policy == SyncerOptions::Policy::sweep || s.options.own_times) return now + usual_ns;
   if (s.options.policy == SyncerOptions::Policy::periodic)
     return later_by(s.written_at, s.options.interval_ns);
   if (s.options.policy == SyncerOptions::Policy::none) return model::kNever;
@@ -195,7 +195,7 @@ TimeNs Syncer::due_at(Content content, TimeNs usual_ns) const {
 TimeNs Syncer::due_since(TimeNs usual_ns) const {
   const State& s = *state_;
   const TimeNs now = s.executor.now();
-  if (s.options.policy == SyncerOptions::Policy::sweep) return now - usual_ns;
+  if (s.options.policy == SyncerOptions::Policy::sweep || s.options.own_times) return now - usual_ns;
   if (s.options.policy == SyncerOptions::Policy::periodic)
     return now - s.written_at >= s.options.interval_ns ? now : -1;
   const TimeNs age = s.age();

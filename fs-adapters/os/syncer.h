@@ -31,7 +31,10 @@ struct SyncerOptions {
   std::size_t parts = 30;
   TimeNs interval_ns = 30 * model::kSecondNs;  ///< 0: at the next tick; kNever: never for its age
   Age age = Age::since_last_change;            ///< of buffers; logs and commits count from the first change
-  std::uint64_t drain_bytes_per_s = 0;         ///< burst: what the disk sustains; more than 0
+  /// Logs, commits and inodes in core keep the times of their file system, as they do under the sweep: in Linux
+  /// 2.4 kupdate writes buffers, and a journal commits by itself.
+  bool own_times = false;
+  std::uint64_t drain_bytes_per_s = 0;  ///< burst: what the disk sustains; more than 0
   TimeNs tick_ns = model::kSecondNs;
   /// Items that may wait, those under way included: one more stops the program. File systems keep below it by
   /// doing work themselves (do_work()) when work_waiting() grows.
@@ -65,7 +68,8 @@ class Syncer {
   void forget_work();
 
   // For who does not write by buffers of the cache alone: inodes in core, commits, a log.
-  /// When what is changed now has to be written. `usual_ns` from now where the policy knows no time of its own (sweep).
+  /// When what is changed now has to be written. `usual_ns` from now where the policy knows no time of its own (sweep,
+  /// own_times).
   /// kNever: not for its age. With burst by what is dirty now.
   TimeNs due_at(Content content, TimeNs usual_ns) const;
   /// The same seen from a tick: data that was changed at that instant or before is due. Negative: nothing is.

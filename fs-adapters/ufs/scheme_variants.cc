@@ -81,13 +81,15 @@ void add_netra(std::vector<SchemeVariant>& table) {
   table.push_back(netra("netra-check", "Conventional, ready for a fast check, and nothing else of Netra",
                         {.fast_check = true}, {.flush_interval_ns = 0}));
   table.back().mount.allocation = {};
-  const auto control = [&](std::string name, std::string title, Rule broken) {
+  const auto control = [&](std::string name, std::string title, Rule broken, std::string shown_by = {}) {
     table.push_back(netra(std::move(name), std::move(title), kAll, {.broken = broken}));
+    table.back().shown_by = std::move(shown_by);
   };
   control("netra-marks-late", "Netra whose marks nobody waits for", Rule::marks_late);
-  control("netra-freed-unmarked", "Netra that does not mark what is freed", Rule::freed_unmarked);
+  control("netra-freed-unmarked", "Netra that does not mark what is freed", Rule::freed_unmarked,
+          "ace-seq2/3302");
   control("netra-generation-unwritten", "Netra whose superblock misses the next generation",
-          Rule::generation_unwritten);
+          Rule::generation_unwritten, "many-users/0@tiny~1");
   control("netra-tag-late", "Netra whose tags are not there before the entries", Rule::tag_late);
 }
 

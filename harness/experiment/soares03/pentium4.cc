@@ -30,7 +30,8 @@ ModelledMachineOptions machine_of(const MachineChoice& choice) {
   machine.cache_bytes = choice.memory_bytes - kNotForFilesBytes;
   machine.copies_bytes = 0;
   machine.syncer = {.policy = os::SyncerOptions::Policy::periodic,
-                    .interval_ns = interval_ns(choice, kKupdateS)};
+                    .interval_ns = interval_ns(choice, kKupdateS),
+                    .own_times = true};
   machine.costs = scaled_costs(kI486At33Mhz, 1 / (kPentium4FasterThanI486 * choice.processor));
   return machine;
 }

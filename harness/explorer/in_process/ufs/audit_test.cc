@@ -20,7 +20,7 @@ using ufs::damage::Audit;
 class AuditOf : public testing::Test {
  protected:
   FormattedDisk made(const std::string& name) {
-    const auto disk = ufs::lab_disk(name, false);
+    const auto disk = ufs::lab_disk(name, {});
     EXPECT_TRUE(disk) << name;
     auto formatted = format_disk(ufs::file_system_type(), *disk, folder_.path() / name);
     EXPECT_TRUE(formatted) << formatted.error().message();
@@ -44,7 +44,7 @@ class AuditOf : public testing::Test {
 TEST_F(AuditOf, EveryLabDiskIsRightAndSmallOnesHaveSeveralGroupsAndBlocksOfInodes) {
   for (const std::string_view name : kLabDisks) {
     for (const bool journal : {false, true}) {
-      const auto disk = ufs::lab_disk(name, journal);
+      const auto disk = ufs::lab_disk(name, {.journal = journal});
       ASSERT_TRUE(disk) << name;
       const auto formatted = format_disk(ufs::file_system_type(), *disk, folder_.path() / "formatted.hcrec");
       ASSERT_TRUE(formatted) << name << ": " << formatted.error().message();
