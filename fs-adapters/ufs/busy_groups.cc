@@ -230,6 +230,8 @@ VfsResult<bool> BusyGroups::begin_generation() {
   } else {
     volume_.super.begin_generation();
     written = volume_.write_superblock(false);
+    // Which of the two generations the disk has is not known, and marks of the other one would count for nothing.
+    if (!written) volume_.stop();
   }
   changing_generation_ = false;
   generation_changed_.wake_all();
