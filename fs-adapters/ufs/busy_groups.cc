@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "fs-adapters/ufs/busy_marks.h"
 #include "fs-adapters/ufs/file_blocks.h"
@@ -224,18 +225,18 @@ VfsResult<bool> BusyGroups::begin_generation() {
   groups_.clear();
   full_check_on_disk_ = false;
   ++counters_.generations;
-  VfsResult<void> written;
+  std::optional<Errno> refused;
   if (options_.broken == NetraOptions::Rule::generation_unwritten) {
     ++unwritten_generations_;
   } else {
     volume_.super.begin_generation();
-    written = volume_.write_superblock(false);
+    const auto written = volume_.write_superblock(false);
     // Which of the two generations the disk has is not known, and marks of the other one would count for nothing.
-    if (!written) volume_.stop();
+    if (!written) volume_.stop(), refused = written.error();
   }
   changing_generation_ = false;
   generation_changed_.wake_all();
-  if (!written) return pass_on_errno(written);
+  if (refused) return tl::unexpected(*refused);
   return true;
 }
 

@@ -21,32 +21,6 @@
 #include "fs-adapters/ufs/fsck_state.h"
 
 namespace headcrash::ufs {
-namespace {
-
-struct BusyGroup {
-  std::uint32_t number = 0;
-  std::vector<std::byte> header, before;
-  bool live = false;  ///< its marks count
-};
-
-struct BusyInode {
-  InodeNumber number = 0;
-  Inode inode;
-  InodeExtension beside;
-  std::optional<InodeNumber> parent = {};  ///< of a directory whose names are tagged: 0: none
-  bool goes = false;
-};
-
-struct NamePlace {
-  InodeNumber directory = 0;
-  FragmentAddress block = 0;
-  std::uint64_t at = 0;  ///< in the directory, for their order
-  std::uint32_t offset = 0;
-  std::size_t tag = 0;
-};
-
-}  // namespace
-
 class FastCheck {
  public:
   explicit FastCheck(Fsck::State& state) : s_(state), geometry_(state.geometry) {}
@@ -67,6 +41,28 @@ class FastCheck {
   }
 
  private:
+  struct BusyGroup {
+    std::uint32_t number = 0;
+    std::vector<std::byte> header, before;
+    bool live = false;  ///< its marks count
+  };
+
+  struct BusyInode {
+    InodeNumber number = 0;
+    Inode inode;
+    InodeExtension beside;
+    std::optional<InodeNumber> parent = {};  ///< of a directory whose names are tagged: 0: none
+    bool goes = false;
+  };
+
+  struct NamePlace {
+    InodeNumber directory = 0;
+    FragmentAddress block = 0;
+    std::uint64_t at = 0;  ///< in the directory, for their order
+    std::uint32_t offset = 0;
+    std::size_t tag = 0;
+  };
+
   bool live_tags(const BusyInode& busy) const {
     return busy.inode.allocated() && !busy.beside.live_tags(s_.superblock.generation).empty();
   }
