@@ -59,7 +59,9 @@ class Follower {
 
   void begin(const workload::Operation& operation, bool skipped) {
     index_ = history_.timeline.operations();
-    history_.timeline.add(operation, skipped);
+    const bool keeps =
+        operation.kind != workload::Operation::Kind::rest || promises_.keeps_rested(operation.seconds);
+    history_.timeline.add(operation, skipped, keeps);
     owners_.act_as(operation.thread);
     thread_ = operation.thread;
   }

@@ -5,12 +5,15 @@
 
 namespace headcrash::oracle {
 
-void Timeline::add(const workload::Operation& operation, bool skipped) {
+void Timeline::add(const workload::Operation& operation, bool skipped, bool keeps) {
   const std::size_t index = thread_of_.size();
   thread_of_.push_back(operation.thread);
   threads_ = std::max<std::size_t>(threads_, operation.thread + 1U);
   if (operation.kind == workload::Operation::Kind::join) joins_.push_back(index);
-  if (workload::is_persistence_point(operation) && !skipped) points_.push_back(index);
+  if (workload::is_persistence_point(operation) && !skipped) {
+    points_.push_back(index);
+    if (keeps) kept_points_.push_back(index);
+  }
   if (skipped) return;
   if (operation.kind == workload::Operation::Kind::begin)
     transactions_.push_back({.thread = operation.thread, .begin = index});
@@ -43,7 +46,8 @@ Horizon Timeline::at(std::optional<std::size_t> persisted) const {
     reached = std::min(reached, *point);
   }
   horizon.passed_.assign(threads_, 0);
-  for (auto point = points_.begin(); point != next; ++point) horizon.passed_[thread_of_[*point]] = *point + 1;
+  for (const std::size_t point : kept_points_)
+    if (persisted && point <= *persisted) horizon.passed_[thread_of_[point]] = point + 1;
   return horizon;
 }
 

@@ -47,8 +47,9 @@ class Horizon {
 /// The threads, persistence points and joins of a list.
 class Timeline {
  public:
-  /// The next operation of the list. One that was skipped makes nothing persistent.
-  void add(const workload::Operation& operation, bool skipped);
+  /// The next operation of the list. One that was skipped makes nothing persistent. `keeps`: as a point, it makes what
+  /// was done before it persistent; a rest that is shorter than what is promised of age does not.
+  void add(const workload::Operation& operation, bool skipped, bool keeps = true);
   std::size_t operations() const { return thread_of_.size(); }
 
   /// The timeline must outlive it.
@@ -72,6 +73,7 @@ class Timeline {
     std::size_t begin = 0, commit = std::numeric_limits<std::size_t>::max();
   };
   std::vector<std::size_t> points_, joins_;
+  std::vector<std::size_t> kept_points_;  ///< those of points_ that keep something
   std::vector<Transaction> transactions_;
   std::size_t threads_ = 1;
 };

@@ -38,6 +38,16 @@ TEST(OnePoint, TheLastPersistencePointIsTheEarliest) {
   EXPECT_EQ(two.judge({a, b}, point), kNoFinding);
 }
 
+/// A rest keeps what is old enough by then, and one that is shorter keeps nothing.
+TEST(OnePoint, MayLieBeforeARestThatIsTooShort) {
+  const adapters::Promises eight{.keeps_after_s = 8, .one_point = OnePoint::metadata};
+  const Case shorter{{"create a", "rest 7", "create b"}, 1};
+  EXPECT_EQ(shorter.judge({}, eight), kNoFinding);
+  const Case rested{{"create a", "rest 8", "create b"}, 1};
+  EXPECT_NE(rested.judge({}, eight), kNoFinding);
+  EXPECT_EQ(rested.judge({file("a", 0, 0, 0, 1)}, eight), kNoFinding);
+}
+
 TEST(OnePoint, SizesAndModesAreOfItToo) {
   const Case both{{"create a", "create b", "chmod b 600", "sync", "write a 0 512 1 1", "chmod b 640", "sync"},
                   3};
