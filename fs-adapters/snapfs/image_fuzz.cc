@@ -74,7 +74,9 @@ struct Target {
     const auto add = [&](BlockAddress address) { areas.push_back(std::uint64_t{address} * s.block_bytes); };
     if (has(Part::snapshots) && s.snapshot_table != 0) {
       add(s.snapshot_table);
-      for (const SnapshotEntry& one : *read_snapshots(*disk.store, s))
+      const auto kept = read_snapshots(*disk.store, s);
+      if (!kept) return;
+      for (const SnapshotEntry& one : *kept)
         for (const BlockAddress root : {one.record_map, one.inode_map, one.block_map}) add(root);
     }
     const auto add_record_map = [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte>) {
