@@ -32,10 +32,9 @@ void ReadAhead::begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32
   begin_ = sectors > profile_.segment_sectors ? end - profile_.segment_sectors : lbn;
   if (!profile_.keeps_requested) begin_ = end;
   track_begin_ = begin_;
-  const bool ahead = !profile_.after_sequential || lbn == asked_to_;
-  if (profile_.whole_track && ahead && begin_ == lbn) keep_track(planned, lbn, end);
+  if (profile_.whole_track && reads_ahead_of(lbn) && begin_ == lbn) keep_track(planned, lbn, end);
   read_ = planned_ = told_ = end;
-  goal_ = ahead ? std::max(end, goal_for(lbn, end)) : end;
+  goal_ = goal_for(lbn, end);
   asked_to_ = end;
   free_ps_ = planned.end_ps;
   arm_ = planned.arm;
@@ -74,6 +73,7 @@ void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::u
 }
 
 std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
+  if (!reads_ahead_of(lbn)) return end;
   const Geometry& geometry = mechanism_.geometry();
   // A request that fills a segment leaves in it what has been sent.
   const std::uint64_t keeps = end - lbn >= profile_.segment_sectors ? end : lbn;
@@ -81,7 +81,7 @@ std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
       std::min({end + profile_.read_ahead_sectors_max, keeps + profile_.segment_sectors, geometry.sectors()});
   if (profile_.read_ahead_end == ReadAheadEnd::track_end)
     goal = std::min(goal, end - 1 + geometry.locate(end - 1).sectors);
-  return goal;
+  return std::max(end, goal);
 }
 
 /// The arm comes back from where another command has left it.
@@ -152,18 +152,14 @@ bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors
 
 OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
                          OffsetPs bus_sector_ps) {
+  const std::uint64_t end = lbn + sectors;
+  const std::uint64_t goal = goal_for(lbn, end);
+  asked_to_ = end;
   if (!running_) {
-    if (!profile_.resumes_on_hit) {
-      asked_to_ = lbn + sectors;
-      return bus_start_ps + bus_sector_ps * sectors;
-    }
+    if (!profile_.resumes_on_hit) return bus_start_ps + bus_sector_ps * sectors;
     resume(now);
   }
   const OffsetPs now_ps = (now - base_) * kPicosecondsPerNs;
-  const std::uint64_t end = lbn + sectors;
-  const bool ahead = !profile_.after_sequential || lbn == asked_to_;
-  const std::uint64_t goal = ahead ? std::max(end, goal_for(lbn, end)) : end;
-  asked_to_ = end;
   if (goal > goal_) {
     const bool idle = planned_ == goal_ && free_ps_ < now_ps;
     if (idle) free_ps_ = now_ps;

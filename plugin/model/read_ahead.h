@@ -51,6 +51,8 @@ class ReadAhead {
   };
   std::uint64_t track_before(std::uint64_t lbn, std::uint64_t most) const;
   void keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end);
+  bool reads_ahead_of(std::uint64_t lbn) const { return !profile_.after_sequential || lbn == asked_to_; }
+  /// Where reading stops for a request from `lbn` up to `end`; not before `end`.
   std::uint64_t goal_for(std::uint64_t lbn, std::uint64_t end) const;
   void resume(TimeNs now);
   void plan_to(std::uint64_t lbn);

@@ -113,20 +113,9 @@ Result<ReportResult> write_experiment_report(db::Database& database, const Repor
                                   {"rules_undecided", experiment->undecided}}};
 }
 
-Result<ReportResult> write_io_errors_report(db::Database& database, const ReportOptions& options) {
-  auto report = io_errors_report(database, options.run);
-  if (!report) return pass_on(report);
-  const auto page = write_page(options, report->html);
-  if (!page) return pass_on(page);
-  return ReportResult{.page = *page,
-                      .run = report->run,
-                      .trials = report->cells,
-                      .failed = static_cast<std::size_t>(report->not_measured),
-                      .summary = std::move(report->summary)};
-}
-
-Result<ReportResult> write_unsynced_report(db::Database& database, const ReportOptions& options) {
-  auto report = unsynced_report(database, options.run);
+/// The page of a survey: cells that were measured and not judged.
+template <typename Survey>
+Result<ReportResult> write_survey_report(Result<Survey> report, const ReportOptions& options) {
   if (!report) return pass_on(report);
   const auto page = write_page(options, report->html);
   if (!page) return pass_on(page);
@@ -148,10 +137,10 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
   if (!only_bench) {
     const auto survey = is_io_errors(database, options.run);
     if (!survey) return pass_on(survey);
-    if (*survey) return write_io_errors_report(database, options);
+    if (*survey) return write_survey_report(io_errors_report(database, options.run), options);
     const auto unsynced = is_unsynced(database, options.run);
     if (!unsynced) return pass_on(unsynced);
-    if (*unsynced) return write_unsynced_report(database, options);
+    if (*unsynced) return write_survey_report(unsynced_report(database, options.run), options);
   }
   const auto facts = gather(database, options.run);
   if (!facts) return pass_on(facts);
