@@ -14,10 +14,6 @@
 #include "harness/campaign/io_errors_documents.h"
 #include "harness/campaign/io_errors_faults.h"
 #include "harness/campaign/io_errors_verdict.h"
-#include "harness/device/served_device.h"
-#include "harness/explorer/record_workload.h"
-#include "harness/run/guest_session.h"
-#include "harness/run/trial_machine.h"
 #include "harness/workload/operation.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/wall_clock.h"
@@ -30,8 +26,6 @@ using run::Step;
 using Files = IoErrorFiles;
 using Lines = std::vector<std::string>;
 
-constexpr const char* kProfile = "hp-c2447";
-constexpr std::uint64_t kDiskBytes = 320ULL << 20;  // what mkfs.xfs wants, for all: they share a saved guest
 constexpr std::int64_t kStepTimeoutS = 180;
 constexpr std::size_t kKernelWordsMost = 3000;
 constexpr std::uint64_t kBlock = 512;
@@ -41,10 +35,10 @@ std::string write_line(std::string_view path, std::uint64_t first_block, std::ui
   return fmt::format("write {} {} {} {} {}", path, first_block * kBlock, blocks * kBlock, file, version);
 }
 
-class CellRun {
+class CellRun : private SurveyCellRun {
  public:
-  CellRun(const IoErrorCell& cell, const adapters::LinuxAdapter& filesystem, const IoErrorContext& context)
-      : cell_(cell), filesystem_(filesystem), context_(context), random_(context.seed) {
+  CellRun(const IoErrorCell& cell, const adapters::LinuxAdapter& filesystem, const SurveyContext& context)
+      : SurveyCellRun(filesystem, context, context.seed, kStepTimeoutS), cell_(cell) {
     const bool over = cell.failed == FailedRequest::data_overwrite;
     written_ = {"a",
                 Files::kFileA,
@@ -72,7 +66,6 @@ class CellRun {
   }
 
   run::Step<void> course();
-  run::Step<void> start_guest();
   run::Step<void> format_and_set_up();
   run::Step<void> write_metadata_sooner();
   bool waits_for_metadata() const {
@@ -86,30 +79,23 @@ class CellRun {
   run::Step<void> recover();
   run::Step<void> check();
   void judge_tree(const std::vector<oracle::ObservedObject>& tree);
-  run::Step<void> control(const json& request);
   void conclude(const std::filesystem::path& recording);
   run::Step<run::GuestOutcome> exec(const Lines& argv) { return session_->exec(argv); }
 
   const IoErrorCell& cell_;
-  const adapters::LinuxAdapter& filesystem_;
-  const IoErrorContext& context_;
-  std::mt19937_64 random_;
   WrittenRange written_;
   ArmedFaults faults_;
   int create_ = kNotReached;  // of a new file, at the end
   bool gone_ = false;         // the guest hangs or is dead: only the cut is left
   IoErrorOutcome outcome_;
   db::IoErrorRecord io_;
-  std::unique_ptr<device::ServedDevice> device_;
-  std::unique_ptr<vm::Guest> guest_;
-  std::unique_ptr<run::GuestSession> session_;
 };
 
 Result<db::TrialRecord> CellRun::run() {
   const base::Stopwatch watch;
   db::TrialRecord record{.key = cell_.key(),
                          .filesystem = cell_.filesystem,
-                         .device = kProfile,
+                         .device = kSurveyDrive,
                          .workload = std::string(kIoErrorsName),
                          .seed = static_cast<std::int64_t>(context_.seed),
                          .clock = "off",
@@ -117,23 +103,12 @@ Result<db::TrialRecord> CellRun::run() {
                          .verdict = kMeasured,
                          .expected = "any",
                          .started_at = base::now_utc()};
-  const auto recording = context_.scratch / "recording.hcrec";
-  auto started = device::ServedDevice::start({.profile = kProfile,
-                                              .size_bytes = kDiskBytes,
-                                              .write_cache = true,
-                                              .clock = "off",
-                                              .seed = context_.seed,
-                                              .recording = recording},
-                                             context_.scratch);
-  if (!started) return pass_on(started);
-  device_ = std::move(*started);
+  if (const auto started = start_drive(); !started) return pass_on(started);
   const run::Step<void> done = course();
-  if (context_.interrupted != nullptr && *context_.interrupted) return fail(record.key, "interrupted");
-  session_.reset();
-  guest_.reset();
-  if (const auto stopped = device_->stop(); !stopped) return pass_on(stopped);
+  if (interrupted()) return fail(record.key, "interrupted");
+  if (const auto ended = end_guest_and_drive(); !ended) return pass_on(ended);
   if (done) {
-    conclude(recording);
+    conclude(recording());
     record.summary = io_.surprise;
   } else {
     record.verdict =
@@ -164,9 +139,8 @@ run::Step<void> CellRun::course() {
 
 tl::expected<json, CellRun::Silence> CellRun::ask(const json& request, const vm::EventHandler& on_event) {
   if (gone_) return tl::unexpected(Silence{.died = true});
-  auto answer = guest_->call(request, std::chrono::seconds(kStepTimeoutS), on_event, [this] {
-    return context_.interrupted != nullptr && context_.interrupted->load();
-  });
+  auto answer =
+      guest_->call(request, std::chrono::seconds(kStepTimeoutS), on_event, [this] { return interrupted(); });
   if (answer) return std::move(*answer);
   if (answer.error().failure == vm::CallFailure::refused)
     return tl::unexpected(Silence{.refusal = answer.error().text});
@@ -208,42 +182,10 @@ void CellRun::arm() {
   }
 }
 
-run::Step<void> CellRun::control(const json& request) {
-  const auto done = device_->control().request(request);
-  if (!done) return run::broken(done.error());
-  return {};
-}
-
-run::Step<void> CellRun::start_guest() {
-  session_.reset();
-  guest_.reset();  // it owns the console's log in the same folder
-  auto started = run::start_trial_guest({.image = context_.image,
-                                         .accelerator = context_.accelerator,
-                                         .disk_bytes = kDiskBytes,
-                                         .step_timeout_s = kStepTimeoutS,
-                                         .seed = run::seed_digits(random_()),
-                                         .interrupted = context_.interrupted,
-                                         .cache = context_.cache,
-                                         .scratch = context_.scratch},
-                                        *device_, filesystem_);
-  if (!started) return run::broken(started.error());
-  guest_ = std::move(started->guest);
-  session_ = std::move(started->session);
-  gone_ = false;
-  return std::move(started->met);
-}
-
 run::Step<void> CellRun::format_and_set_up() {
-  const auto made = exec(run::in_guest(filesystem_.mkfs.argv, explorer::uuid_from(random_)));
-  if (!made) return tl::unexpected(made.error());
-  if (!filesystem_.mkfs.good(made->exit_code))
-    return run::stop(oracle::Verdict::harness_error, "mkfs failed: " + made->output);
+  if (const auto made = make_file_system(); !made) return made;
   if (const auto sooner = write_metadata_sooner(); !sooner) return sooner;
-  std::string why;
-  const auto mounted = session_->mount(filesystem_, &why);
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (!*mounted)
-    return run::stop(oracle::Verdict::harness_error, "the fresh file system was refused: " + why);
+  if (const auto mounted = mount_fresh(); !mounted) return mounted;
   do_all({"create a", write_line("a", 0, Files::kBlocksOfA, Files::kFileA, Files::kOldVersion), "create b",
           write_line("b", 0, Files::kBlocksOfB, Files::kFileB, Files::kOldVersion)});
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
@@ -366,6 +308,7 @@ run::Step<void> CellRun::end_session() {
 
 run::Step<void> CellRun::recover() {
   if (const auto started = start_guest(); !started) return started;
+  gone_ = false;
   std::string why;
   if (filesystem_.replay_by_mount) {
     const auto mounted = session_->mount(filesystem_, &why);
@@ -459,7 +402,7 @@ void CellRun::conclude(const std::filesystem::path& recording) {
 }  // namespace
 
 Result<db::TrialRecord> measure_io_errors(const IoErrorCell& cell, const adapters::LinuxAdapter& filesystem,
-                                          const IoErrorContext& context) {
+                                          const SurveyContext& context) {
   return CellRun(cell, filesystem, context).run();
 }
 

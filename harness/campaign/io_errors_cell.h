@@ -13,26 +13,15 @@
 //
 // The disk is mended before recovery: what is asked is what it holds, and not how one recovers on a bad disk.
 
-#include <atomic>
-#include <filesystem>
-
 #include "harness/campaign/io_errors_plan.h"
 #include "harness/campaign/survey.h"
-#include "harness/vm/guest.h"
+#include "harness/campaign/survey_cell.h"
 #include "results/db/database.h"
 
 namespace headcrash::campaign {
 
-struct IoErrorContext {
-  vm::GuestImage image;
-  vm::Accelerator accelerator = vm::Accelerator::tcg;
-  std::filesystem::path cache, scratch;  ///< scratch: an existing folder of the cell's own
-  std::uint64_t seed = 0;
-  const std::atomic<bool>* interrupted = nullptr;
-};
-
 /// Errors: nothing could be started, or it was interrupted.
 Result<db::TrialRecord> measure_io_errors(const IoErrorCell& cell, const adapters::LinuxAdapter& filesystem,
-                                          const IoErrorContext& context);
+                                          const SurveyContext& context);
 
 }  // namespace headcrash::campaign

@@ -9,10 +9,6 @@
 #include <random>
 
 #include "harness/campaign/unsynced_ages.h"
-#include "harness/device/served_device.h"
-#include "harness/explorer/record_workload.h"
-#include "harness/run/guest_session.h"
-#include "harness/run/trial_machine.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/wall_clock.h"
 #include "plugin/record/recording.h"
@@ -25,8 +21,6 @@ using run::Step;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr const char* kDrive = "hp-c2447";
-constexpr std::uint64_t kDriveBytes = 320ULL << 20;  // what mkfs.xfs wants, for all: they share a saved guest
 constexpr std::int64_t kStepMostS = 300;
 constexpr std::uint64_t kUnsyncedSeed = 1996;
 /// Rounds of a second: half as many again as the bound has seconds, so that what must be kept is seen too.
@@ -63,14 +57,12 @@ Result<Timing> timing_of(const std::filesystem::path& recording) {
   return fail(recording.string(), "holds no power cut", "this is a fault of the harness");
 }
 
-class UnsyncedRun {
+class UnsyncedRun : private SurveyCellRun {
  public:
   UnsyncedRun(const UnsyncedCell& cell, const adapters::LinuxAdapter& filesystem,
-              const UnsyncedContext& context)
-      : cell_(cell),
-        filesystem_(filesystem),
-        context_(context),
-        random_(context.seed * 100 + cell.cut),
+              const SurveyContext& context)
+      : SurveyCellRun(filesystem, context, context.seed * 100 + cell.cut, kStepMostS),
+        cell_(cell),
         workload_(unsynced_workload(rounds_of(cell, filesystem.type))) {
     filesystem_.mount_options +=
         (filesystem_.mount_options.empty() || option().empty() ? "" : ",") + option();
@@ -82,26 +74,17 @@ class UnsyncedRun {
  private:
   std::string option() const { return cell_.setting->mount_option(filesystem_.type); }
   run::Step<void> course();
-  run::Step<void> start_guest();
   run::Step<void> format_and_mount();
-  run::Step<void> mount();
   run::Step<void> work_until_cut();
   run::Step<void> await_cut();
   run::Step<void> recover();
   run::Step<void> shell(const std::string& commands);
-  run::Step<void> control(const json& request);
-  Result<void> conclude(const std::filesystem::path& recording, db::TrialRecord& record);
+  Result<void> conclude(db::TrialRecord& record);
 
   const UnsyncedCell& cell_;
-  adapters::LinuxAdapter filesystem_;
-  const UnsyncedContext& context_;
-  std::mt19937_64 random_;
   UnsyncedWorkload workload_;
   std::string cut_;
   std::vector<oracle::ObservedObject> tree_;
-  std::unique_ptr<device::ServedDevice> device_;
-  std::unique_ptr<vm::Guest> guest_;
-  std::unique_ptr<run::GuestSession> session_;
 };
 
 Result<db::TrialRecord> UnsyncedRun::run() {
@@ -109,7 +92,7 @@ Result<db::TrialRecord> UnsyncedRun::run() {
   const WritebackSetting& setting = *cell_.setting;
   db::TrialRecord record{.key = cell_.key(),
                          .filesystem = cell_.filesystem,
-                         .device = kDrive,
+                         .device = kSurveyDrive,
                          .workload = std::string(kUnsyncedName),
                          .seed = static_cast<std::int64_t>(context_.seed),
                          .clock = "real",
@@ -119,26 +102,15 @@ Result<db::TrialRecord> UnsyncedRun::run() {
                          .variant = std::string(setting.name)};
   record.operations = static_cast<std::int64_t>(workload_.operations.size());
   if (cell_.synced) record.control = "keep";
-  const auto recording = context_.scratch / "recording.hcrec";
-  auto started = device::ServedDevice::start({.profile = kDrive,
-                                              .size_bytes = kDriveBytes,
-                                              .write_cache = true,
-                                              .clock = "off",
-                                              .seed = context_.seed,
-                                              .recording = recording},
-                                             context_.scratch);
-  if (!started) return pass_on(started);
-  device_ = std::move(*started);
+  if (const auto started = start_drive(); !started) return pass_on(started);
   const run::Step<void> done = course();
-  if (context_.interrupted != nullptr && *context_.interrupted) return fail(record.key, "interrupted");
-  session_.reset();
-  guest_.reset();
-  if (const auto stopped = device_->stop(); !stopped) return pass_on(stopped);
+  if (interrupted()) return fail(record.key, "interrupted");
+  if (const auto ended = end_guest_and_drive(); !ended) return pass_on(ended);
   record.cut = cut_;
   if (!done) {
     record.verdict = oracle::name(done.error().verdict);
     record.summary = done.error().summary;
-  } else if (const auto concluded = conclude(recording, record); !concluded) {
+  } else if (const auto concluded = conclude(record); !concluded) {
     record.verdict = oracle::name(oracle::Verdict::harness_error);
     record.summary = concluded.error().message();
   }
@@ -157,30 +129,6 @@ run::Step<void> UnsyncedRun::course() {
   return recover();
 }
 
-run::Step<void> UnsyncedRun::control(const json& request) {
-  const auto done = device_->control().request(request);
-  if (!done) return run::stop(oracle::Verdict::harness_error, request.dump() + ": " + done.error().message());
-  return {};
-}
-
-run::Step<void> UnsyncedRun::start_guest() {
-  session_.reset();
-  guest_.reset();  // it owns the console's log in the same folder
-  auto started = run::start_trial_guest({.image = context_.image,
-                                         .accelerator = context_.accelerator,
-                                         .disk_bytes = kDriveBytes,
-                                         .step_timeout_s = kStepMostS,
-                                         .seed = run::seed_digits(random_()),
-                                         .interrupted = context_.interrupted,
-                                         .cache = context_.cache,
-                                         .scratch = context_.scratch},
-                                        *device_, filesystem_);
-  if (!started) return run::broken(started.error());
-  guest_ = std::move(started->guest);
-  session_ = std::move(started->session);
-  return std::move(started->met);
-}
-
 run::Step<void> UnsyncedRun::shell(const std::string& commands) {
   const auto done = session_->exec({"busybox", "sh", "-c", commands});
   if (!done) return tl::unexpected(done.error());
@@ -190,26 +138,14 @@ run::Step<void> UnsyncedRun::shell(const std::string& commands) {
 }
 
 run::Step<void> UnsyncedRun::format_and_mount() {
-  const auto made = session_->exec(run::in_guest(filesystem_.mkfs.argv, explorer::uuid_from(random_)));
-  if (!made) return tl::unexpected(made.error());
-  if (!filesystem_.mkfs.good(made->exit_code))
-    return run::stop(oracle::Verdict::harness_error, "mkfs failed: " + made->output);
-  if (const auto mounted = mount(); !mounted) return mounted;
+  if (const auto made = make_file_system(); !made) return made;
+  if (const auto mounted = mount_fresh(); !mounted) return mounted;
   const std::string commands = cell_.setting->shell_commands(filesystem_.type);
   if (filesystem_.type != "xfs") return shell(commands);
   // Its log's worker is set at the mount, and the setting is there when the module is.
   if (const auto set = shell(commands); !set) return set;
   if (auto unmounted = session_->unmount(); !unmounted) return unmounted;
-  return mount();
-}
-
-run::Step<void> UnsyncedRun::mount() {
-  std::string why;
-  const auto mounted = session_->mount(filesystem_, &why);
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (!*mounted)
-    return run::stop(oracle::Verdict::harness_error, "the fresh file system was refused: " + why);
-  return {};
+  return mount_fresh();
 }
 
 run::Step<void> UnsyncedRun::work_until_cut() {
@@ -238,8 +174,7 @@ run::Step<void> UnsyncedRun::await_cut() {
     if (const auto oops = guest_->oops())
       return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
     if (!guest_->alive()) return run::stop(oracle::Verdict::oops, "the guest died before the cut");
-    if (context_.interrupted != nullptr && *context_.interrupted)
-      return run::stop(oracle::Verdict::harness_error, "interrupted");
+    if (interrupted()) return run::stop(oracle::Verdict::harness_error, "interrupted");
     if (steady_clock::now() > deadline)
       return run::stop(oracle::Verdict::hang,
                        fmt::format("the workload did not reach the cut within {} s", kStepMostS));
@@ -263,8 +198,8 @@ run::Step<void> UnsyncedRun::recover() {
   return session_->unmount();
 }
 
-Result<void> UnsyncedRun::conclude(const std::filesystem::path& recording, db::TrialRecord& record) {
-  const auto timing = timing_of(recording);
+Result<void> UnsyncedRun::conclude(db::TrialRecord& record) {
+  const auto timing = timing_of(recording());
   if (!timing) return pass_on(timing);
   record.cut_at_ns = timing->cut_at_ns;
   const auto ages = change_ages(workload_, timing->marks, timing->cut_at_ns, tree_);
@@ -296,7 +231,7 @@ Result<void> UnsyncedRun::conclude(const std::filesystem::path& recording, db::T
 }  // namespace
 
 Result<db::TrialRecord> measure_unsynced(const UnsyncedCell& cell, const adapters::LinuxAdapter& filesystem,
-                                         const UnsyncedContext& context) {
+                                         const SurveyContext& context) {
   return UnsyncedRun(cell, filesystem, context).run();
 }
 

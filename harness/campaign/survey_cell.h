@@ -1,0 +1,60 @@
+#pragma once
+// What every cell of a survey in guests begins with: the emulated drive, a guest on it, and a fresh file system.
+//
+// The drive is hp-c2447 with its write cache on, clock off until the cell says otherwise.
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "fs-adapters/linux/adapter.h"
+#include "harness/device/served_device.h"
+#include "harness/run/guest_session.h"
+#include "harness/vm/guest.h"
+
+namespace headcrash::campaign {
+
+/// What a cell is measured with.
+struct SurveyContext {
+  vm::GuestImage image;
+  vm::Accelerator accelerator = vm::Accelerator::tcg;
+  std::filesystem::path cache, scratch;  ///< scratch: an existing folder of the cell's own
+  std::uint64_t seed = 0;
+  const std::atomic<bool>* interrupted = nullptr;  ///< null: never
+};
+
+inline constexpr const char* kSurveyDrive = "hp-c2447";
+
+class SurveyCellRun {
+ protected:
+  /// `context` must outlive it. `step_timeout_s`: what a guest may take for one request.
+  SurveyCellRun(const adapters::LinuxAdapter& filesystem, const SurveyContext& context, std::uint64_t seed,
+                std::int64_t step_timeout_s)
+      : filesystem_(filesystem), context_(context), random_(seed), step_timeout_s_(step_timeout_s) {}
+
+  Result<void> start_drive();
+  /// Then the recording is complete.
+  Result<void> end_guest_and_drive();
+  std::filesystem::path recording() const { return context_.scratch / "recording.hcrec"; }
+  bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
+
+  /// A request to the drive's control socket.
+  run::Step<void> control(const nlohmann::json& request);
+  /// Another one, if there is one already.
+  run::Step<void> start_guest();
+  run::Step<void> make_file_system();
+  /// A fresh file system, which must be accepted.
+  run::Step<void> mount_fresh();
+
+  adapters::LinuxAdapter filesystem_;
+  const SurveyContext& context_;
+  std::mt19937_64 random_;
+  const std::int64_t step_timeout_s_;
+  std::unique_ptr<device::ServedDevice> device_;
+  std::unique_ptr<vm::Guest> guest_;
+  std::unique_ptr<run::GuestSession> session_;
+};
+
+}  // namespace headcrash::campaign
