@@ -208,11 +208,7 @@ INSTANTIATE_TEST_SUITE_P(Kept, SnapfsSnapshotCuts, testing::Values(0U, 16U << 10
 
 TEST_P(SnapfsSnapshotCuts, NeverChangeThem) {
   Disk disk({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .log_bytes = GetParam(), .id = 9}});
-  const auto image = *media::MemoryStore::create(disk.store->sectors());
-  std::vector<std::byte> all(disk.store->sectors() * kSectorBytes);
-  EXPECT_TRUE(disk.store->read(0, all));
-  EXPECT_TRUE(image->write(0, all));
-  disk.log.keep = true;
+  bench::WriteReplay replay(disk);
   struct Kept {
     std::string name, text;
     std::size_t from = 0, to = SIZE_MAX;
@@ -244,14 +240,13 @@ TEST_P(SnapfsSnapshotCuts, NeverChangeThem) {
     m.unmount();
   }
   EXPECT_GE(kept.size(), 8U);
-  for (std::size_t i = 0; i < disk.log.log.size() && !HasFailure(); ++i) {
-    EXPECT_TRUE(image->write(disk.log.log[i].lba, disk.log.log[i].bytes));
-    expect_clean(*image, "after write " + std::to_string(i) + ": ");
+  replay.each([&](const model::SectorStore& image, std::size_t i) {
+    expect_clean(image, "after write " + std::to_string(i) + ": ");
     for (const Kept& one : kept)
       if (i + 1 >= one.from && i + 1 <= one.to) {
-        EXPECT_TRUE(kept_file(*image, one.name, "same") == one.text) << one.name << " after write " << i;
+        EXPECT_TRUE(kept_file(image, one.name, "same") == one.text) << one.name << " after write " << i;
       }
-  }
+  });
 }
 
 }  // namespace

@@ -49,11 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Cut, SnapfsTransactionCuts, testing::Values(0U, 16U << 
 
 TEST_P(SnapfsTransactionCuts, LeaveAllOfItOrNothing) {
   Disk disk({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .log_bytes = GetParam(), .id = 9}});
-  const auto image = *media::MemoryStore::create(disk.store->sectors());
-  std::vector<std::byte> all(disk.store->sectors() * kSectorBytes);
-  EXPECT_TRUE(disk.store->read(0, all));
-  EXPECT_TRUE(image->write(0, all));
-  disk.log.keep = true;
+  bench::WriteReplay replay(disk);
   constexpr int kRounds = 12;
   int synced = 0, done = 0;
   {
@@ -100,10 +96,9 @@ TEST_P(SnapfsTransactionCuts, LeaveAllOfItOrNothing) {
     m.unmount();
   }
   int states_with_some = 0;
-  for (std::size_t i = 0; i < disk.log.log.size() && !HasFailure(); ++i) {
-    EXPECT_TRUE(image->write(disk.log.log[i].lba, disk.log.log[i].bytes));
-    bench::expect_clean(*image, "after write " + std::to_string(i) + ": ");
-    const auto reader = ImageReader::open(*image);
+  replay.each([&](const model::SectorStore& image, std::size_t i) {
+    bench::expect_clean(image, "after write " + std::to_string(i) + ": ");
+    const auto reader = ImageReader::open(image);
     ASSERT_TRUE(reader);
     for (const std::string who : {"one", "two"})
       for (int round = 0; round < kRounds; ++round) {
@@ -118,7 +113,7 @@ TEST_P(SnapfsTransactionCuts, LeaveAllOfItOrNothing) {
         }
         states_with_some += b ? 1 : 0;
       }
-  }
+  });
   EXPECT_GT(states_with_some, 100);
 }
 

@@ -53,6 +53,29 @@ struct Disk {
   LoggedStore log;
 };
 
+/// What a disk holds after each of the writes that come from here on.
+class WriteReplay {
+ public:
+  explicit WriteReplay(Disk& disk) : disk_(disk), image_(*media::MemoryStore::create(disk.store->sectors())) {
+    std::vector<std::byte> all(disk.store->sectors() * kSectorBytes);
+    EXPECT_TRUE(disk.store->read(0, all));
+    EXPECT_TRUE(image_->write(0, all));
+    disk.log.keep = true;
+  }
+  /// look(image, i): after write i. Ends at the first failure.
+  template <typename Look>
+  void each(const Look& look) {
+    for (std::size_t i = 0; i < disk_.log.log.size() && !testing::Test::HasFailure(); ++i) {
+      EXPECT_TRUE(image_->write(disk_.log.log[i].lba, disk_.log.log[i].bytes));
+      look(*image_, i);
+    }
+  }
+
+ private:
+  Disk& disk_;
+  std::unique_ptr<media::MemoryStore> image_;
+};
+
 inline void expect_clean(const model::SectorStore& store, const std::string& where = {}) {
   const auto report = check(store);
   ASSERT_TRUE(report) << where << report.error().message();
