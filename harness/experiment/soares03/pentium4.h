@@ -9,7 +9,7 @@
 //               with less
 //   drive       ibm-60g, all of it. Its write cache is on, as such drives were delivered, and Linux 2.4 sends it no
 //               flushes: what the drive says is complete is believed. The paper says nothing of it: assumed.
-//               WriteCache has the other two; no part runs them yet
+//               WriteCache has the other two, and each load has rows with them
 //   requests    one at a time (ATA); C-LOOK; what is adjacent is one request of up to 124 KiB, whole blocks below the
 //               255 sectors of Linux's driver
 //   kupdate     "wakes up every 30 seconds, and starts sweeping the queue for dirty buffers" (III-B): all that is dirty,
@@ -44,9 +44,13 @@ inline constexpr std::uint64_t kNotForFilesBytes = 28 * kMib;
 enum class System : std::uint8_t { ext2, ext3, kfs, snap, snap_ordered };
 inline constexpr System kAllSystems[] = {System::ext2, System::ext3, System::kfs, System::snap,
                                          System::snap_ordered};
+/// Those of the paper's tables.
+inline constexpr System kPrintedSystems[] = {System::ext2, System::ext3, System::kfs, System::snap};
 const char* name(System system);
 
 enum class WriteCache : std::uint8_t { believed, off, flushed };
+/// Than the one that the paper's machine is assumed to have.
+inline constexpr WriteCache kOtherWriteCaches[] = {WriteCache::off, WriteCache::flushed};
 
 struct MachineChoice {
   std::uint64_t memory_bytes = kMemoryBytes;

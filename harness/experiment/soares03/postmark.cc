@@ -59,6 +59,13 @@ std::vector<ClaimAnswer> postmark(Context& context) {
              part_of(ext2, rate(ext3_30)));
   add_number(answer, snap_30, "KFS+snap over KFS, equal intervals", "rate", "times", {},
              part_of(rate(snap_30), kfs));
+  for (const WriteCache cache : kOtherWriteCaches) {
+    for (const System system : kPrintedSystems) {
+      const Cell& cell = run(system, {.write_cache = cache});
+      add_number(answer, cell, cell.setup.name, "creations", "/s", {},
+                 cell.of("transactions", of_a_kind_per_s));
+    }
+  }
   answer.remarks.push_back(
       "Table I's rates are by kind of operation. Read as PostMark's \"mixed with transactions\", a kind is half of the "
       "transactions, and KFS takes 80 s; if they are rates of transactions it takes 160 s. Here the pool fits the "
