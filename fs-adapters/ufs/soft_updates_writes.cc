@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fs-adapters/tree/directory_block.h"
 #include "fs-adapters/ufs/soft_updates.h"
 #include "fs-adapters/ufs/volume.h"
 #include "plugin/base/invariant.h"
