@@ -93,11 +93,15 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
     ASSERT_TRUE(file);
     const std::vector<std::byte> data(9000, std::byte{0x5a});
     ASSERT_TRUE(vfs.pwrite(*file, 700, data));
-    if (syncs == Syncs::yes) ASSERT_TRUE(vfs.fsync(*file));
+    if (syncs == Syncs::yes) {
+      ASSERT_TRUE(vfs.fsync(*file));
+    }
     ASSERT_TRUE(vfs.close(*file));
     ASSERT_TRUE(vfs.symlink("d/f", "l"));
     ASSERT_TRUE(vfs.link("d/f", "g"));
-    if (syncs == Syncs::yes) ASSERT_TRUE(vfs.sync());
+    if (syncs == Syncs::yes) {
+      ASSERT_TRUE(vfs.sync());
+    }
   }
   /// What write_something() has made.
   void expect_something() {

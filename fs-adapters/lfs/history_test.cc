@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Lfs, History,
                                                      .mount = {.clean_start = 1000, .clean_stop = 1001},
                                                      .cache_bytes = 1 << 20},
                                          Arrangement{.name = "sprite92", .checksums = false}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& made) { return made.param.name; });
 
 TEST_P(History, OfSeveralUsersAtOnce) {
   // HEADCRASH_SEEDS=n: n more, for those who have changed something.

@@ -18,7 +18,6 @@ namespace headcrash::report {
 namespace {
 
 constexpr int kWidth = 460;
-constexpr std::size_t kLabelCharacters = 28;
 /// Plots of one process: its output stays within the limit, and a page without hundreds of them needs only
 /// one.
 constexpr std::size_t kPlotsAtOnce = 40;
@@ -68,12 +67,12 @@ unsigned rgb_number(std::string_view hex) {
   return value;
 }
 
-std::string plot_label(const std::string& text) {
+std::string plot_label(const std::string& text, std::size_t most) {
   std::string out;
   std::size_t characters = 0;
   for (const char c : valid_utf8(text)) {
     const bool starts_character = (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
-    if (starts_character && ++characters > kLabelCharacters) return out + "\xe2\x80\xa6";
+    if (starts_character && ++characters > most) return out + "\xe2\x80\xa6";
     out += c == '\t' || c == '\n' || c == '"' || c == '\\' || c == '\'' ? ' ' : c;
   }
   return out;

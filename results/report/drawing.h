@@ -23,8 +23,9 @@ Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings);
 std::string_view plot_colour(const Facts& facts, const std::string& filesystem);
 /// "#0072b2" as gnuplot's `rgb variable` wants it.
 unsigned rgb_number(std::string_view hex);
-/// Text as a data field: no separators, quotes, escapes or line ends, and not too long for the margin.
-std::string plot_label(const std::string& text);
+inline constexpr std::size_t kLabelCharacters = 28;  ///< what a margin beside narrow plots has room for
+/// Text as a data field: no separators, quotes, escapes or line ends; what is longer than `most` ends in an ellipsis.
+std::string plot_label(const std::string& text, std::size_t most = kLabelCharacters);
 /// A unit for the format of an axis's numbers, in which gnuplot takes a percent sign for a conversion.
 std::string axis_unit(const std::string& unit);
 std::size_t characters_in(const std::string& text);

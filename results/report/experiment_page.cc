@@ -19,7 +19,10 @@
 namespace headcrash::report {
 namespace {
 
-constexpr std::size_t kPlotsPerClaim = 2;
+constexpr std::size_t kBarPlotsPerClaim = 2;
+constexpr std::size_t kBarsInAPlotMost = 32;     // more are a table, not a picture
+constexpr std::size_t kAxisCharacters = 40;      // what a plot's height has room for
+constexpr std::size_t kBarLabelCharacters = 44;  // cells are told apart by the ends of their names
 
 struct Number {
   std::string cell, quantity, unit, remark;
@@ -157,12 +160,13 @@ Drawing curves_of(const OwnPlot& plot) {
     lines += series.from_paper ? "0 " : "1 ";
   }
   constexpr int kPlotHeight = 270, kKeyLine = 16;
-  return {kPlotHeight + kKeyLine * static_cast<int>(plot.series.size()),
-          fmt::format("series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"{}\"\nyname = \"{}\"\nlogx = "
-                      "{}\n{}",
-                      plot.series.size(), colours, lines, plot_label(plot.x), plot_label(plot.y),
-                      plot.logarithmic_x ? 1 : 0, data_block("data", data)),
-          "series.gp", fmt::format("{}: {} by {}", plot.title, plot.y, plot.x)};
+  return {
+      kPlotHeight + kKeyLine * static_cast<int>(plot.series.size()),
+      fmt::format("series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"{}\"\nyname = \"{}\"\nlogx = "
+                  "{}\n{}",
+                  plot.series.size(), colours, lines, plot_label(plot.x, kAxisCharacters),
+                  plot_label(plot.y, kAxisCharacters), plot.logarithmic_x ? 1 : 0, data_block("data", data)),
+      "series.gp", fmt::format("{}: {} by {}", plot.title, plot.y, plot.x)};
 }
 
 /// Without the paper's columns where it has no number.
@@ -205,7 +209,7 @@ Drawing bars_of(const Claim& claim, const std::vector<const Number*>& numbers) {
   double most = 0;
   int row = 0;
   for (const Number* n : numbers) {
-    const std::string label = plot_label(n->cell);
+    const std::string label = plot_label(n->cell, kBarLabelCharacters);
     margin = std::max(margin, characters_in(label));
     most = std::max({most, *n->ours, n->paper.value_or(0)});
     const bool varied = n->cell.find(';') != std::string::npos;
@@ -227,27 +231,30 @@ std::string legend(bool compared, const char* both) {
   return compared ? fmt::format(" <small>{}</small>", both) : std::string();
 }
 
+/// The claim's own plots, then bars of its first quantities.
 std::vector<std::pair<Drawing, std::string>> drawings_of(const Claim& claim) {
+  std::vector<std::pair<Drawing, std::string>> out;
+  for (const OwnPlot& plot : claim.plots) {
+    const bool compared =
+        std::ranges::any_of(plot.series, [](const OwnSeries& series) { return series.from_paper; });
+    out.emplace_back(curves_of(plot), escape(plot.title) + legend(compared, "lines: here; rings: the paper"));
+  }
   std::vector<std::string> quantities;
   for (const Number& n : claim.numbers) {
     if (std::ranges::find(quantities, n.quantity) == quantities.end()) quantities.push_back(n.quantity);
   }
-  std::vector<std::pair<Drawing, std::string>> out;
+  std::size_t bars = 0;
   for (const std::string& quantity : quantities) {
     std::vector<const Number*> drawn;
     for (const Number& n : claim.numbers) {
       if (n.quantity == quantity && n.ours && *n.ours >= 0) drawn.push_back(&n);
     }
     const auto seen = std::ranges::count_if(drawn, [](const Number* n) { return *n->ours > 0; });
-    if (seen < 2 || out.size() == kPlotsPerClaim) continue;
+    if (seen < 2 || drawn.size() > kBarsInAPlotMost || bars == kBarPlotsPerClaim) continue;
     const bool compared = std::ranges::any_of(drawn, [](const Number* n) { return n->paper.has_value(); });
     out.emplace_back(bars_of(claim, drawn),
                      escape(quantity) + legend(compared, "bars: here; strokes: the paper"));
-  }
-  for (const OwnPlot& plot : claim.plots) {
-    const bool compared =
-        std::ranges::any_of(plot.series, [](const OwnSeries& series) { return series.from_paper; });
-    out.emplace_back(curves_of(plot), escape(plot.title) + legend(compared, "lines: here; rings: the paper"));
+    ++bars;
   }
   return out;
 }

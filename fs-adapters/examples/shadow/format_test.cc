@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fs-adapters/examples/shadow/image.h"
 #include "fs-adapters/examples/shadow/mkfs.h"
 #include "fs-adapters/tree/directory_block.h"

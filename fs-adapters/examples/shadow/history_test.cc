@@ -21,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(Shadow, History,
                                          Arrangement{.name = "small_cache", .cache_bytes = 128 << 10},
                                          Arrangement{.name = "small_blocks", .block_size = "512"},
                                          Arrangement{.name = "pages", .block_size = "4096"}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& made) { return made.param.name; });
 
 TEST_P(History, OfSeveralUsersAtOnce) {
   // HEADCRASH_SEEDS=N runs N more seeds.
