@@ -194,7 +194,7 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   const auto address = follow(way);
   if (!address) return pass_on_errno(address);
   if (*address == 0) return os::HeldBuffer{};
-  if (room == Room::checked && kind == Kind::data && copies(kind, *address) &&
+  if (room == Room::checked && operation.room == 0 && kind == Kind::data && copies(kind, *address) &&
       !generation.born.contains(*address) && !has_room(1 + kAboveMax))
     return refuse(ENOSPC);
   const auto owned = own(generation, *address, kind);
@@ -207,6 +207,31 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   auto buffer = read_at(*owned, kind);
   if (buffer) set_dirty(generation, *owned, kind);
   return buffer;
+}
+
+/// Where contents are copied, a generation shows what an operation had written before it found no room: change()
+/// commits then, for what that gives back, and begins again.
+VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
+                                 const tree::BytesToChange& change) {
+  if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0) return {};
+  auto& operation = static_cast<Operation&>(tree_operation);
+  CoreInode& inode = core(tree_inode);
+  const Generation& generation = generation_of(operation);
+  const std::uint64_t first = change.offset / s_.block_bytes;
+  const std::uint64_t end = (change.offset + change.length + s_.block_bytes - 1) / s_.block_bytes;
+  std::uint32_t blocks = 0;
+  for (std::uint64_t block = first; block < std::min(end, s_.blocks_per_file_max()); ++block) {
+    const auto address = follow(way_to(inode, block));
+    if (!address) return pass_on_errno(address);
+    if (*address == 0 ? change.fills_holes : !generation.born.contains(*address)) ++blocks;
+  }
+  if (blocks == 0) return {};
+  // On each level as many blocks of addresses as can be above those, which may begin and end within one.
+  blocks += kAboveMax * (blocks / s_.pointers_per_block() + 2);
+  if (!has_room(blocks)) return refuse(ENOSPC);
+  operation.room += blocks;
+  room_made_ += blocks;
+  return {};
 }
 
 VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operation,
@@ -227,8 +252,9 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
     return buffer;
   }
   cpu.use(cpu.costs().allocation);
-  if (!has_room(1 + kAboveMax)) return refuse(ENOSPC);
-  Generation& generation = generation_of(static_cast<Operation&>(tree_operation));
+  auto& operation = static_cast<Operation&>(tree_operation);
+  if (operation.room == 0 && !has_room(1 + kAboveMax)) return refuse(ENOSPC);
+  Generation& generation = generation_of(operation);
   BlockAddress near = s_.first_block() + inode.number % 64;
   if (wanted.block > 0)
     if (const auto before = follow(way_to(inode, static_cast<std::uint64_t>(wanted.block - 1)));

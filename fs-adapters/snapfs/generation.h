@@ -41,6 +41,7 @@ struct Generation {
 struct Operation : tree::Operation {
   Generation* generation = nullptr;  ///< null: it has changed nothing yet
   bool has_reserve = false;          ///< counts among those for whom blocks are kept
+  std::uint32_t room = 0;  ///< blocks that are kept for what it writes; nothing it asks for is refused then
 };
 
 }  // namespace headcrash::snapfs

@@ -71,6 +71,7 @@ VfsResult<void> Store::log_closing(LogRecord& record) {
   log_.free_inodes = record.free_inodes;
   if (log_.changes) closing_->continue_after(*log_.changes);
   log_.changes = std::move(closing_);
+  schedule_commit();  // the one of its first change may have been due while it was on its way, when nothing was open
   operation_ended_.wake_all();
   return {};
 }

@@ -329,6 +329,7 @@ void Store::begin_operation(Operation& operation) {
 void Store::leave(Operation& operation) {
   if (operation.generation != nullptr) --operation.generation->operations;
   operation.generation = nullptr;
+  room_made_ -= std::exchange(operation.room, 0);
   if (operation.has_reserve) --reserving_;
   operation.has_reserve = false;
   operation_ended_.wake_all();
@@ -364,8 +365,8 @@ std::uint32_t Store::kept_for_commits() const {
 }
 
 bool Store::has_room(std::uint32_t blocks) const {
-  return space_.free() >=
-         blocks + kept_for_commits() + std::max(reserving_, kOperationsAtLeast) * kOperationBlocks;
+  const std::uint32_t kept_for_operations = std::max(reserving_, kOperationsAtLeast) * kOperationBlocks;
+  return space_.free() >= blocks + kept_for_commits() + kept_for_operations + room_made_;
 }
 
 bool Store::is_short_of_room() const {

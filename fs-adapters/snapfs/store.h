@@ -160,6 +160,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<os::HeldBuffer> read_block(tree::CoreInode& inode, std::int64_t block) override;
   VfsResult<os::HeldBuffer> block_to_change(tree::Operation& operation, tree::CoreInode& inode,
                                             std::int64_t block) override;
+  VfsResult<void> make_room(tree::Operation& operation, tree::CoreInode& inode,
+                            const tree::BytesToChange& change) override;
   VfsResult<os::HeldBuffer> block_for_writing(tree::Operation& operation, tree::CoreInode& inode,
                                               const tree::BlockWanted& wanted) override;
   void write_delayed(os::HeldBuffer buffer) override;
@@ -376,6 +378,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   os::WaitQueue operation_ended_;
   std::unordered_map<const os::Fiber*, Operation*> operations_;
   std::uint32_t reserving_ = 0;  ///< operations for which blocks are kept
+  std::uint32_t room_made_ = 0;  ///< sum of Operation::room
 
   std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> inodes_;
   std::list<InodeNumber> idle_;

@@ -145,6 +145,8 @@ VfsResult<void> FileSystem::write_bytes(Operation& operation, CoreInode& inode, 
   if (too_far(*store_, offset, data.size())) return refuse(EFBIG);
   const Blocks blocks(*store_);
   const std::uint64_t old_size = inode.attributes.size_bytes;
+  if (auto room = store_->make_room(operation, inode, {.offset = offset, .length = data.size()}); !room)
+    return room;
   for (std::size_t done = 0; done < data.size();) {
     const std::uint64_t at = offset + done;
     const std::uint32_t start = blocks.offset_in(at);
@@ -238,13 +240,19 @@ VfsResult<void> FileSystem::punch(Operation& operation, CoreInode& inode, std::u
   // The file's last block stays: a file must not end in a hole, says the format's fsck.
   const std::uint64_t first = blocks.of_size(offset);
   const std::uint64_t behind = std::min(blocks.of(end), blocks.of(size - 1));
+  const auto make_room = [&](std::uint64_t from, std::uint64_t to) {
+    return store_->make_room(operation, inode, {.offset = from, .length = to - from, .fills_holes = false});
+  };
   if (behind > first) {
     const std::uint64_t from = first * blocks.bytes(), to = behind * blocks.bytes();
+    if (auto room = make_room(offset, from); !room) return room;
+    if (auto room = make_room(to, end); !room) return room;
     if (auto zeroed = write_zeroes(operation, inode, offset, from - offset); !zeroed) return zeroed;
     if (auto zeroed = write_zeroes(operation, inode, to, end - to); !zeroed) return zeroed;
     return store_->free_blocks(operation, inode, static_cast<std::int64_t>(first),
                                static_cast<std::int64_t>(behind));
   }
+  if (auto room = make_room(offset, end); !room) return room;
   return write_zeroes(operation, inode, offset, end - offset);
 }
 

@@ -11,6 +11,10 @@ VfsResult<os::HeldBuffer> InodeStore::block_to_change(Operation&, CoreInode& ino
   return read_block(inode, block);
 }
 
+VfsResult<void> InodeStore::make_room(Operation&, CoreInode&, const BytesToChange&) {
+  return {};
+}
+
 VfsResult<void> InodeStore::write_target(Operation& operation, CoreInode& link, std::string_view target) {
   const auto bytes = static_cast<std::uint32_t>(target.size());
   const auto block = block_for_writing(operation, link,

@@ -43,6 +43,12 @@ namespace headcrash::tree {
 
 inline constexpr std::size_t kPathBytesMax = 4095;  ///< PATH_MAX without its zero
 
+/// Bytes of a file that an operation is about to change.
+struct BytesToChange {
+  std::uint64_t offset = 0, length = 0;
+  bool fills_holes = true;  ///< false: zeroes, for which a hole may stay one
+};
+
 /// A block of a file that is to be written to.
 struct BlockWanted {
   std::int64_t block = 0;
@@ -104,6 +110,9 @@ class InodeStore {
   /// Held, as its users are to see it; an empty buffer: a hole. May be shorter than a block at the file's end,
   /// and is never shorter than the file.
   virtual VfsResult<os::HeldBuffer> read_block(CoreInode& inode, std::int64_t block) = 0;
+  /// Before bytes of a file are changed: a store in which a cut shows wholly or not at all what an operation has
+  /// written refuses here, with ENOSPC, what it has no room for; what it does not refuse finds room.
+  virtual VfsResult<void> make_room(Operation& operation, CoreInode& inode, const BytesToChange& change);
   /// The same for who is about to change some of its bytes: entries of a directory, zeroes in a file. A store
   /// that copies what it changes does so here. ENOSPC (of a file only): there is no room for the copy.
   virtual VfsResult<os::HeldBuffer> block_to_change(Operation& operation, CoreInode& inode,
