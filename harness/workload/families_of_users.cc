@@ -160,8 +160,9 @@ std::vector<Operation> appends(std::uint64_t number) {
   return list.take();
 }
 
-/// A user makes, overwrites, lengthens, renames and removes files in his directory, and rests; every second number has
-/// another one who works on meanwhile in his. Rests are as long as delays of writes are.
+/// A user makes, overwrites, lengthens, renames and removes files in his directory, and rests. In every second number one of
+/// them stays open, so that its inode does, too, and another user works on meanwhile in his. Rests are as long as delays of
+/// writes are.
 std::vector<Operation> rests(std::uint64_t number) {
   constexpr std::array<std::int64_t, 3> kRests{8, 15, 40};
   Drawing list(number);
@@ -169,6 +170,9 @@ std::vector<Operation> rests(std::uint64_t number) {
   const auto homes = some_directories(list, users);
   for (const std::string& home : homes)
     for (int i = 0; i < 3; ++i) list.new_file(home, 1, 20);
+  if (users > 1)
+    list.add(
+        {.kind = Kind::open, .path = all_below(list, homes[0], FileType::regular).front(), .target = "%log"});
   list.sync();
   meet(list, homes.size());
   const auto change = [&](std::uint8_t user) {
