@@ -45,7 +45,8 @@ Result<std::unique_ptr<DeviceStore>> DeviceStore::open(const std::string& path, 
   const bool device = S_ISBLK(status.st_mode);
   if (!device && !S_ISREG(status.st_mode)) return fail(path, "is neither a block device nor a file");
   int flags = O_CLOEXEC | (access == Access::read_only ? O_RDONLY : O_RDWR);
-  if (device && access == Access::alone) flags |= O_EXCL;
+  if (device && access != Access::read_only) flags |= O_EXCL;
+  if (access == Access::repair) flags |= O_DSYNC;
   const int file = ::open(path.c_str(), flags);
   if (file < 0) return fail(path, system_words(), errno == EBUSY ? "it is in use: unmount it first" : "");
   const off_t bytes = ::lseek(file, 0, SEEK_END);

@@ -1,6 +1,7 @@
 #pragma once
 // A device, or a file with an image, as a store for mkfs and fsck: through the page cache, and on the medium
-// once sync() has returned.
+// once sync() has returned; of a repair once write() has, since a repair that a power cut ends is begun again,
+// and what may be left by then is told by the order of its writes.
 
 #include <memory>
 #include <string>
@@ -11,7 +12,11 @@ namespace headcrash::fuse {
 
 class DeviceStore final : public model::SectorStore {
  public:
-  enum class Access : std::uint8_t { read_only, alone };  ///< alone: refused while it is mounted
+  enum class Access : std::uint8_t {
+    read_only,
+    alone,  ///< refused while it is mounted
+    repair  ///< alone, and each write is on the medium when it returns
+  };
   static Result<std::unique_ptr<DeviceStore>> open(const std::string& path, Access access);
   ~DeviceStore() override;
   DeviceStore(const DeviceStore&) = delete;

@@ -117,7 +117,7 @@ int run(int argc, char** argv) {
   }
   if (argc - ::optind != 1)
     return report_error({program, "wants one device", program + " -h prints help"}, kWrongCall);
-  const auto access = mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::alone;
+  const auto access = mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::repair;
   const auto device = DeviceStore::open(argv[::optind], access);
   if (!device) return report_error(device.error(), kNotDone);
   const auto checker = type.checker();
