@@ -307,6 +307,8 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
                                  .all_disks = filesystem_.log_size_bytes != 0,
                                  .seed = options_.explore.seed,
                                  .budget = budget};
+  for (const states::RecordedMark& mark : (*history)->marks())
+    if (mark.text == states::kCachesWrittenBackMark) explore.from_event = mark.event + 1;
   auto explorer = states::StateEnumerator::create(*history, explore);
   if (!explorer) return give_up(explorer.error());
   Source source(std::move(*explorer), checker_->for_recovery(base, *history));

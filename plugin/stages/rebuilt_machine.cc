@@ -10,6 +10,7 @@
 #include "plugin/model/array.h"
 #include "plugin/model/run_request.h"
 #include "plugin/profiles/shutdown.h"
+#include "plugin/states/run_history.h"
 
 namespace headcrash::stages {
 namespace {
@@ -85,6 +86,7 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
     self->faces_.push_back(
         {self->built_.machine->device_name(i), self->built_.machine->device(i).characteristics().sectors});
   if (auto written = self->write_back(with, false); !written) return pass_on(written);
+  if (recording != nullptr && !with.caches.empty()) self->mark(states::kCachesWrittenBackMark);
   return self;
 }
 

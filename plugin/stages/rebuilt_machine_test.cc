@@ -243,11 +243,21 @@ TEST(RebuiltMachine, ABatteryKeepsWhatItsCacheHeld) {
   EXPECT_EQ((*run)->caches().front(), 0);
   LoadOrder order{.stage = 0, .recording = path, .machine = kPresto};
   order.id = "p" + std::to_string((*run)->marks().front().event);
+  order.record = folder / "again.hcrec";
   load(*server, order);
   {
     StageClient client(**server->stage(0));
     EXPECT_EQ(client.read(640, 16), filled('k', 16));
+    ASSERT_TRUE((*server->stage(0))->seal());
   }
+  const auto again = states::RunHistory::load(*order.record);
+  ASSERT_TRUE(again);
+  ASSERT_EQ((*again)->marks().size(), 1U);
+  EXPECT_EQ((*again)->marks().front().text, states::kCachesWrittenBackMark);
+  ASSERT_FALSE((*again)->writes(0).empty());
+  EXPECT_LT((*again)->writes(0).back().acked_event, (*again)->marks().front().event)
+      << "what was kept is back";
+  order.record.reset();
   order.faults = {fault("battery-dead:hd0")};
   load(*server, order);
   StageClient client(**server->stage(0));

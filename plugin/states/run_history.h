@@ -45,6 +45,10 @@ struct UnflushedWrite {
   model::DeviceId device = 0;
   std::size_t write = 0;  ///< index into its writes
 };
+/// Of a stage's recording: what battery-backed caches had kept has been written back. A cache keeps it while that
+/// goes on, which the recording cannot tell: before it there is no state to be cut.
+inline constexpr std::string_view kCachesWrittenBackMark = "caches written back";
+
 struct RecordedMark {
   std::uint64_t event = 0;
   model::TimeNs at = 0;
