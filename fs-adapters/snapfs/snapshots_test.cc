@@ -84,6 +84,34 @@ TEST_P(SnapfsSnapshots, StayWhatTheyWere) {
   expect_clean(*disk.store);
 }
 
+TEST_P(SnapfsSnapshots, AreChecked) {
+  Disk disk(kOneMiB);
+  {
+    Machine m(*disk.store);
+    m.mount({.data = GetParam()});
+    m.as_user([&] {
+      FileSystem& fs = *m.file_system;
+      put_file(fs, "a", "kept");
+      EXPECT_TRUE(fs.make_snapshot("one"));
+      EXPECT_TRUE(fs.unlink("a"));
+      EXPECT_TRUE(fs.sync());
+    });
+    m.unmount();
+  }
+  const auto newest = read_superblock(*disk.store);
+  ASSERT_TRUE(newest);
+  const auto kept = read_snapshots(*disk.store, *newest);
+  ASSERT_TRUE(kept);
+  ASSERT_NE(kept->front().record_map, newest->record_map);
+  const std::vector<std::byte> garbage(newest->block_bytes, std::byte{0x5a});
+  ASSERT_TRUE(disk.store->write(newest->lba_of(kept->front().record_map), garbage));
+  const auto report = check(*disk.store, 100);
+  ASSERT_TRUE(report);
+  ASSERT_FALSE(report->findings.empty());
+  for (const Finding& finding : report->findings)
+    EXPECT_EQ(finding.text.rfind("snapshot one: ", 0), 0U) << finding.text;
+}
+
 TEST_P(SnapfsSnapshots, GiveBackWhatOnlyTheyNeedWhenTheyAreDropped) {
   Disk disk(kOneMiB);
   Machine m(*disk.store);
