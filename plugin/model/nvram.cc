@@ -158,7 +158,16 @@ void Nvram::State::copy_in(Command& command, std::uint32_t sectors) {
   if (sectors == 0) return;
   const auto data =
       request.data.first(std::min<std::size_t>(request.data.size(), std::size_t{sectors} * kSectorBytes));
-  const NvramBlocks::Hits hits = blocks.write({request.lba, sectors}, data);
+  NvramBlocks::Seen seen;
+  if (kind_of) {
+    seen = [this](std::uint64_t lba, bool was_dirty) {
+      const std::uint8_t kind = kind_of(lba);
+      invariant(kind < kNvramKindsMax, "a kind of write is one of those that are counted");
+      ++kinds.at(kind).cached_writes;
+      if (was_dirty) ++kinds.at(kind).dirty_hits;
+    };
+  }
+  const NvramBlocks::Hits hits = blocks.write({request.lba, sectors}, data, seen);
   nvram_counters.cached_writes += hits.blocks;
   nvram_counters.write_hits += hits.present;
   nvram_counters.dirty_hits += hits.dirty;
@@ -427,6 +436,14 @@ NvramCounters Nvram::nvram_counters() const {
   NvramCounters all = state_->nvram_counters;
   all.dirty_sectors = state_->blocks.dirty_sectors() + state_->blocks.leaving_sectors();
   return all;
+}
+
+void Nvram::count_kinds(NvramKindOf kind_of) {
+  state_->kind_of = std::move(kind_of);
+}
+
+const NvramKinds& Nvram::kinds() const {
+  return state_->kinds;
 }
 
 std::optional<TimeNs> Nvram::quiet_since() const {

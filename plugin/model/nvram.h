@@ -36,6 +36,8 @@
 //
 // Below a range that is not all of the device, requests outside are passed on as they are.
 
+#include <array>
+#include <functional>
 #include <memory>
 
 #include "plugin/model/device.h"
@@ -75,6 +77,17 @@ struct NvramCounters {
   std::uint64_t dirty_sectors = 0;     ///< now, with those on their way below
 };
 
+/// What is written to a sector, by numbers of whoever says so (a file system's: inodes, data, its log); below
+/// kNvramKindsMax. The cache knows nothing of what they mean.
+using NvramKindOf = std::function<std::uint8_t(std::uint64_t lba)>;
+inline constexpr std::size_t kNvramKindsMax = 16;
+
+/// As in NvramCounters, of one kind.
+struct NvramKindCounters {
+  std::uint64_t cached_writes = 0, dirty_hits = 0;
+};
+using NvramKinds = std::array<NvramKindCounters, kNvramKindsMax>;
+
 class Nvram final : public Device {
  public:
   explicit Nvram(NvramOptions options);
@@ -87,6 +100,10 @@ class Nvram final : public Device {
   void power_on() override;
 
   NvramCounters nvram_counters() const;
+  /// From now on counts blocks written in the cache by kind, too. `kind_of` is asked, at the end of the copy, for the
+  /// first sector written of each block, and must outlive the cache's last event; empty: no more.
+  void count_kinds(NvramKindOf kind_of);
+  const NvramKinds& kinds() const;
   /// Since when there has been nothing left to do; nothing while there is. What is kept until the marks ask
   /// for it, because the profile has no idle delay, does not count.
   std::optional<TimeNs> quiet_since() const override;

@@ -183,7 +183,8 @@ std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
 
 // ---- bytes
 
-NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const std::byte> data) {
+NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const std::byte> data,
+                                     const Seen& seen) {
   Hits hits;
   renew(range);  // so that none of its own blocks is given away below
   for (std::uint64_t at = range.lba; at < range.end();) {
@@ -196,7 +197,9 @@ NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const s
     const SectorMask mask = mask_of(block, range);
     ++hits.blocks;
     if (found) ++hits.present;
-    if ((block.dirty & mask) != 0) ++hits.dirty;
+    const bool was_dirty = (block.dirty & mask) != 0;
+    if (was_dirty) ++hits.dirty;
+    if (seen) seen(at, was_dirty);
     hits.absorbed_sectors += count_bits(block.dirty & mask);
     if (has_bytes_) {
       const auto target =

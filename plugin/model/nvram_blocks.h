@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <optional>
 #include <span>
@@ -48,8 +49,11 @@ class NvramBlocks {
   bool leaving(const SectorRange& range) const;
 
   // ---- what happens to the bytes
-  /// Makes the range dirty with `data` (empty: zeroes, or only times matter). There must be room.
-  Hits write(const SectorRange& range, std::span<const std::byte> data);
+  /// Of a block that is written: the first sector of it that is, and whether any of these was dirty.
+  using Seen = std::function<void(std::uint64_t lba, bool was_dirty)>;
+  /// Makes the range dirty with `data` (empty: zeroes, or only times matter). There must be room. Calls `seen`,
+  /// unless it is empty, for each block.
+  Hits write(const SectorRange& range, std::span<const std::byte> data, const Seen& seen = {});
   /// Copies what is present of the range over `into`, which begins at range.lba.
   void overlay(const SectorRange& range, std::span<std::byte> into) const;
   void drop_clean(const SectorRange& range);  ///< forgets copies

@@ -99,6 +99,8 @@ struct Nvram::State final : EventTarget {
   bool below_volatile = false;
   Characteristics characteristics;
   NvramCounters nvram_counters;
+  NvramKindOf kind_of;  ///< empty: nobody wants to know
+  NvramKinds kinds = {};
   NvramBlocks blocks;
 
   std::deque<Command> queue;

@@ -137,6 +137,27 @@ TEST(Nvram, AbsorbsRewritesOfAHotBlock) {
   EXPECT_EQ(b.nvram->below().counters().writes, 0U);
 }
 
+TEST(Nvram, CountsHitsByKind) {
+  NvramBench b;
+  b.write(0, 8, 1);  // nobody asks yet
+  b.nvram->count_kinds([](std::uint64_t lba) { return static_cast<std::uint8_t>(lba / 80); });
+  b.write(0, 8, 2);                                       // kind 0, dirty
+  b.write(4, 16, 3);                                      // three blocks: one was there, one begins in it
+  for (int i = 0; i < 5; ++i) b.write(80, 4, 10 + i);     // kind 1
+  for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);     // the same block, other sectors
+  b.write(72, 16, 30);                                    // kinds 0 and 1 in one request
+  const NvramKinds& kinds = b.nvram->kinds();
+  EXPECT_EQ(kinds[0].cached_writes, 1U + 3 + 1);
+  EXPECT_EQ(kinds[0].dirty_hits, 1U + 1);
+  EXPECT_EQ(kinds[1].cached_writes, 5U + 3 + 1);
+  EXPECT_EQ(kinds[1].dirty_hits, 4U + 2 + 1) << "a sector that was dirty, not only its block";
+  EXPECT_EQ(b.counters().cached_writes, kinds[0].cached_writes + kinds[1].cached_writes + 1);
+  EXPECT_EQ(b.counters().dirty_hits, kinds[0].dirty_hits + kinds[1].dirty_hits);
+  b.nvram->count_kinds({});
+  b.write(0, 8, 4);
+  EXPECT_EQ(kinds[0].cached_writes, 5U);
+}
+
 TEST(Nvram, KeepsWhatIsRewrittenAndWritesBackWhatIsNot) {
   NvramBench b;
   for (std::uint64_t i = 0; i < 60; ++i) {

@@ -64,6 +64,41 @@ TEST(Stack, TheNetraServerIsCacheOverRaidOverCachesOverDisks) {
   EXPECT_EQ(capacity_sectors(**plain), capacity_sectors(**upper));
 }
 
+/// Peacock 1998, figure 2: above, below, both, none, over the same disks; and a share of it for a log.
+TEST(Stack, TheNetraServersNvramCanBeAboveOrBelow) {
+  constexpr std::uint64_t kAll = 65'536;  // sectors in 32 MB
+  const auto stack = [](const char* name) {
+    const auto found = load_stack(name);
+    EXPECT_TRUE(found) << (found ? "" : found.error().message());
+    return *found;
+  };
+  const auto above = [](const Stack& one) {
+    const auto* const cache = std::get_if<model::NvramProfile>(&one.profile);
+    return cache == nullptr ? 0U : cache->capacity_sectors;
+  };
+  const auto below = [&](const Stack& one) {
+    const Stack& array = above(one) > 0 ? *one.below.at(0) : one;
+    std::uint64_t sectors = 0;
+    for (const auto& member : array.below) sectors += above(*member);
+    return sectors;
+  };
+  const auto both = stack("netra-raid5-presto"), upper = stack("netra-raid5-presto-upper");
+  const auto lower = stack("netra-raid5-presto-lower"), log = stack("netra-log-presto");
+  EXPECT_EQ(above(*upper), above(*both));
+  EXPECT_EQ(below(*upper), 0U);
+  EXPECT_EQ(above(*lower), 0U);
+  EXPECT_EQ(below(*lower), below(*both));
+  EXPECT_LE(above(*both) + below(*both), kAll);
+  EXPECT_EQ(above(*stack("netra-raid0-presto")), kAll);
+  EXPECT_EQ(above(*stack("netra-raid0-presto-beside-log")) + above(*log), kAll);
+  EXPECT_EQ(above(*stack("netra-raid5-presto-beside-log")) + above(*log), above(*both));
+  for (const char* raid5 : {"netra-raid5-presto", "netra-raid5-presto-upper", "netra-raid5-presto-lower",
+                            "netra-raid5-presto-beside-log"})
+    EXPECT_EQ(capacity_sectors(*stack(raid5)), capacity_sectors(*stack("netra-raid5"))) << raid5;
+  for (const char* raid0 : {"netra-raid0-presto", "netra-raid0-presto-beside-log"})
+    EXPECT_EQ(capacity_sectors(*stack(raid0)), capacity_sectors(*stack("netra-raid0"))) << raid0;
+}
+
 TEST(Stack, PathsAreRelativeToTheFileThatNamesThem) {
   const TemporaryFolder folder;
   folder.put("drives/mine.toml", replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"mine\""));
@@ -174,6 +209,7 @@ TEST_P(StackErrors, NameFileKeyAndRemedy) {
 
 constexpr const char* kRaid = "raid5-5.toml";
 constexpr const char* kPresto = "netra-raid5-presto.toml";
+constexpr const char* kLower = "netra-raid5-presto-lower.toml";
 
 INSTANTIATE_TEST_SUITE_P(
     All, StackErrors,
@@ -217,9 +253,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStack{kPresto, "high-water-permille = 750", "high-water-permille = 499", "low-water-permille",
                    "above"},
         WrongStack{kPresto, "hold-hours = 72", "hold-hours = nan", "battery.hold-hours", "number"},
-        WrongStack{kPresto, "\"sun-4.2g\"", "\"sun-4.3g\"", "over.member.over", "no built-in"},
-        WrongStack{kPresto, "stripe-unit-kib = 8", "stripe-unit = 8", "over.layout.stripe-unit", "did you"},
-        WrongStack{kPresto, "range = \"prewrite\"", "ranges = \"prewrite\"", "over.member.memory.ranges",
+        WrongStack{kLower, "\"sun-4.2g\"", "\"sun-4.3g\"", "member.over", "no built-in"},
+        WrongStack{kLower, "stripe-unit-kib = 8", "stripe-unit = 8", "layout.stripe-unit", "did you"},
+        WrongStack{kLower, "range = \"prewrite\"", "ranges = \"prewrite\"", "member.memory.ranges",
                    "did you"}));
 
 TEST(MachineFile, NamesDevicesSizesAndFaults) {
