@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "fs-adapters/os/device_stores.h"
 #include "fs-adapters/os/memory_machine.h"
 #include "fs-adapters/tree/testing/operations.h"
 #include "plugin/media/memory_store.h"
@@ -53,7 +54,17 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
     auto store = media::MemoryStore::create(disk->bytes / model::kSectorBytes);
     ASSERT_TRUE(store) << store.error().message();
     store_ = *std::move(store);
-    const auto made = type().mkfs(*store_, disk->mkfs);
+    log_sectors_ = disk->log_bytes / model::kSectorBytes;
+    ASSERT_EQ(log_sectors_ > 0, system().description().devices > 1);
+    std::vector<os::DeviceStores::Part> parts{{.store = store_.get(), .sectors = store_->sectors()}};
+    if (log_sectors_ > 0) {
+      auto log = media::MemoryStore::create(log_sectors_);
+      ASSERT_TRUE(log) << log.error().message();
+      log_store_ = *std::move(log);
+      parts.push_back({.store = log_store_.get(), .sectors = log_sectors_});
+    }
+    image_ = std::make_unique<os::DeviceStores>(parts);
+    const auto made = type().mkfs(*image_, disk->mkfs);
     ASSERT_TRUE(made) << made.error().message();
   }
   enum class End : std::uint8_t { unmount, abandon };
@@ -64,7 +75,7 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
   }
   void with_mounted(const std::function<void(Vfs&, os::System&)>& body, End end,
                     const os::SyncerOptions& syncer) {
-    os::MemoryMachine machine(*store_, {.system = {.queue = system().description().queue,
+    os::MemoryMachine machine(*image_, {.system = {.queue = system().description().queue,
                                                    .cache = {.block_copy = system().description().block_copy},
                                                    .syncer = syncer}});
     os::Account account{.name = "user"};
@@ -105,7 +116,7 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
   }
   /// What write_something() has made.
   void expect_something() {
-    const auto reader = type().open_image(*store_);
+    const auto reader = type().open_image(*image_);
     ASSERT_TRUE(reader) << reader.error().message();
     std::map<std::string, ImageInode> seen;
     const auto walked =
@@ -136,7 +147,7 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
 
   void expect_nothing_found() {
     if (system().control()) return;
-    const auto report = type().checker()->check(*store_, {});
+    const auto report = type().checker()->check(*image_, {});
     ASSERT_TRUE(report) << report.error().message();
     EXPECT_TRUE(report->nothing_found()) << report->findings.front().text;
   }
@@ -150,11 +161,11 @@ TEST_P(EverySystem, IsCleanAndCountsWhatACheckCountsWhenItHasBeenUnmounted) {
     if (!system().lab_disk(disk)) continue;
     make(disk);
     const auto checker = type().checker();
-    const auto fresh = checker->check(*store_, {});
+    const auto fresh = checker->check(*image_, {});
     ASSERT_TRUE(fresh) << fresh.error().message();
     EXPECT_TRUE(fresh->nothing_found() && fresh->was_clean) << disk;
     with_mounted([](Vfs& vfs) { write_something(vfs); }, End::unmount);
-    const auto report = checker->check(*store_, {});
+    const auto report = checker->check(*image_, {});
     ASSERT_TRUE(report) << report.error().message();
     EXPECT_TRUE(report->was_clean);
     EXPECT_TRUE(report->nothing_found()) << report->findings.front().text;
@@ -168,14 +179,14 @@ TEST_P(EverySystem, KeepsWhatWasSyncedWhenItIsAbandoned) {
   make("plain");
   with_mounted([](Vfs& vfs) { write_something(vfs); }, End::abandon);
   const auto checker = type().checker();
-  const auto report = checker->check(*store_, {});
+  const auto report = checker->check(*image_, {});
   ASSERT_TRUE(report) << report.error().message();
   EXPECT_FALSE(report->was_clean);
   for (const CheckFinding& finding : report->findings)
     EXPECT_TRUE(system().may_leave(finding.kind)) << finding.text;
   EXPECT_TRUE(system().control() || type().left_by_a_cut(*report));
-  ASSERT_TRUE(checker->repair(*store_, {}));
-  const auto again = checker->check(*store_, {});
+  ASSERT_TRUE(checker->repair(*image_, {}));
+  const auto again = checker->check(*image_, {});
   ASSERT_TRUE(again) << again.error().message();
   EXPECT_TRUE(again->nothing_found());
   expect_something();
@@ -210,7 +221,7 @@ TEST_P(EverySystem, IsWrittenByEachPolicyOfItsSyncer) {
         },
         End::abandon, each.syncer);
     if (system().control()) continue;
-    ASSERT_TRUE(type().checker()->repair(*store_, {}));
+    ASSERT_TRUE(type().checker()->repair(*image_, {}));
     expect_something();
     if (HasFailure()) FAIL() << "policy " << static_cast<int>(each.syncer.policy);
   }
@@ -288,7 +299,7 @@ TEST_P(EverySystem, RefusesOptionsThatItDoesNotKnow) {
 
 TEST_P(EverySystem, KnowsWhereFaultsTellMost) {
   make("plain");
-  const auto areas = type().fault_areas(*store_);
+  const auto areas = type().fault_areas(*image_);
   ASSERT_TRUE(areas) << areas.error().message();
   EXPECT_FALSE(areas->empty());
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "fs-adapters/image_tree.h"
 
@@ -53,6 +54,11 @@ Result<std::uint64_t> id_of_uuid(const std::string& uuid) {
 
 std::string SystemUnderTest::full_name() const {
   return fmt::format("{}-{}", type_->name(), description_.name);
+}
+
+std::span<const std::string_view> FileSystemType::block_kinds() const {
+  static constexpr std::array<std::string_view, 1> kNames{"other"};
+  return kNames;
 }
 
 bool FileSystemType::left_by_a_cut(const CheckReport& report) const {

@@ -238,6 +238,8 @@ class RecoveryTrial {
 struct LabDisk {
   std::uint64_t bytes = 0;
   Settings mkfs = {};
+  /// Of a second device, behind the first one on the lab's disk; 0: there is none.
+  std::uint64_t log_bytes = 0;
   /// The system that has mounted, used and unmounted it before; empty: it is new.
   std::string used_by = {};
   /// Its power went instead of the unmount, after some more, which that system gives up when it is mounted again.
@@ -262,6 +264,11 @@ struct SystemDescription {
   /// It flushes a volatile cache itself, where it has to; else the driver does, after every write that something
   /// waits for (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;
+  /// Devices that it is mounted on: its own, and for 2 one for its log (os::System). Who makes, checks or reads an
+  /// image of it gives a store that has them at a driver's addresses (os/device_stores.h).
+  std::size_t devices = 1;
+  /// What mkfs must be told of its file systems; a user's settings come on top.
+  Settings mkfs = {};
   /// The lab makes and drops snapshots while it runs, and looks whether those that are kept stay what they are.
   bool keeps_snapshots = false;
 };
@@ -348,6 +355,10 @@ class FileSystemType {
                                                              std::string_view snapshot) const;
   /// Where on such an image I/O errors tell most: superblock, maps, inodes, log, data.
   virtual Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const = 0;
+
+  /// Names for what its mounts write, by os::BlockRequest::kind: superblocks, inodes, data, a log. 16 at most; the
+  /// first one is what they do not tell.
+  virtual std::span<const std::string_view> block_kinds() const;
 
   /// In the order of tables; every name once.
   virtual std::span<const std::unique_ptr<const SystemUnderTest>> systems() const = 0;

@@ -15,6 +15,9 @@ struct BlockRequest {
   std::uint32_t sectors = 0;
   std::span<std::byte> into;        ///< read; valid until the completion
   std::span<const std::byte> data;  ///< write; valid until the completion
+  /// Of a write: what it holds, as its file system numbers it (adapters::FileSystemType::block_kinds()); 0: other.
+  /// For who looks on (DiskTracer::issued): no device sees it.
+  std::uint8_t kind = 0;
 };
 
 /// Who waits for a request; outlives it.

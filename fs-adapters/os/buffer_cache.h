@@ -103,6 +103,7 @@ struct Outgoing {
   std::span<const std::byte> source;  ///< what is sent: the buffer's bytes unless a hook says otherwise; it
                                       ///< must stay valid until the call returns, a copy is made
   Ordering ordering;                  ///< a hook may add to it
+  std::uint8_t kind = 0;              ///< BlockRequest::kind, which a hook may set
 };
 
 /// The file system's eyes on what is written. Called between fibers' steps: neither may wait.

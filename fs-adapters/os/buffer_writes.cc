@@ -142,6 +142,7 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
   BlockRequest request{model::Op::write, buffer.lba,
                        static_cast<std::uint32_t>(buffer.bytes.size() / model::kSectorBytes)};
   request.data = prepare(*transfer, buffer, out.source);
+  request.kind = out.kind;
   if (transfer->locks || transfer->pins) transfer->buffer = &buffer;
   if (transfer->pins) ++buffer.pins;
   if (transfer->locks) buffer.lock = Buffer::Lock::device;

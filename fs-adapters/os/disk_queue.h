@@ -33,21 +33,12 @@
 
 #include "fs-adapters/os/block_device.h"
 #include "fs-adapters/os/cpu.h"
+#include "fs-adapters/os/device_address.h"
 #include "fs-adapters/os/disk_order.h"
 #include "fs-adapters/os/disk_schedule.h"
 #include "fs-adapters/os/executor.h"
 
 namespace headcrash::os {
-
-/// A sector of one of a driver's devices, counted from 0. The first one's are the sectors themselves.
-inline constexpr int kDeviceShift = 48;
-inline constexpr std::uint64_t kSectorMask = (std::uint64_t{1} << kDeviceShift) - 1;
-constexpr std::uint64_t device_address(std::size_t device, std::uint64_t sector) {
-  return (std::uint64_t{device} << kDeviceShift) | sector;
-}
-constexpr std::size_t device_of(std::uint64_t address) {
-  return static_cast<std::size_t>(address >> kDeviceShift);
-}
 
 struct DiskQueueOptions {
   Schedule schedule = Schedule::c_look;

@@ -63,7 +63,7 @@ Result<void> FiberStore::write(std::uint64_t lba, std::span<const std::byte> dat
                                       data.subspan(done * model::kSectorBytes, count * model::kSectorBytes);
                                   return told("written", request, disk_.transfer(request));
                                 });
-  return written ? flush() : written;
+  return written ? flush(lba) : written;
 }
 
 Result<void> FiberStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
@@ -75,12 +75,12 @@ Result<void> FiberStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
         request.data = std::span<const std::byte>(zeroes).first(part * model::kSectorBytes);
         return told("written", request, disk_.transfer(request));
       });
-  return written ? flush() : written;
+  return written ? flush(lba) : written;
 }
 
-Result<void> FiberStore::flush() {
+Result<void> FiberStore::flush(std::uint64_t lba) {
   if (!options_.flushes) return {};
-  const model::Status status = disk_.transfer({model::Op::flush});
+  const model::Status status = disk_.transfer({model::Op::flush, device_address(device_of(lba), 0)});
   if (status == model::Status::ok) return {};
   return fail("the device", fmt::format("cannot be flushed: {}", words_for(status)));
 }

@@ -10,7 +10,7 @@ namespace headcrash::os {
 struct FiberStoreOptions {
   std::uint32_t request_sectors_max =
       128;               ///< longer reads and writes are several requests, one after another
-  bool flushes = false;  ///< after each write: of a device with a volatile cache
+  bool flushes = false;  ///< after each write: of its device, which has a volatile cache
 };
 
 class FiberStore final : public model::SectorStore {
@@ -25,7 +25,7 @@ class FiberStore final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
  private:
-  Result<void> flush();
+  Result<void> flush(std::uint64_t lba);
 
   DiskQueue& disk_;
   FiberStoreOptions options_;

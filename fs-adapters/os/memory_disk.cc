@@ -26,11 +26,12 @@ void MemoryDisk::on_event(std::uint64_t /*tag*/) {
 
 model::Status MemoryDisk::serve(const BlockRequest& request) {
   using model::Op;
-  if (request.lba > sectors() || request.sectors > sectors() - request.lba)
+  const bool is_first = device_of(request.lba) == 0;  // the store knows the others
+  if (is_first && (request.lba > sectors() || request.sectors > sectors() - request.lba))
     return model::Status::out_of_range;
   Result<void> result;
   if (request.op == Op::read) result = read(request);
-  if (request.op == Op::flush) result = flush();
+  if (request.op == Op::flush) result = flush(device_of(request.lba));
   if (request.op == Op::write || request.op == Op::trim || request.op == Op::write_zeroes)
     result = write_through(request);
   return result ? model::Status::ok : model::Status::store_error;
@@ -67,10 +68,12 @@ Result<void> MemoryDisk::read(const BlockRequest& request) const {
   return {};
 }
 
-Result<void> MemoryDisk::flush() {
-  for (const auto& [lba, bytes] : cached_)
-    if (const auto result = store_.write(lba, bytes); !result) return result;
-  cached_.clear();
+Result<void> MemoryDisk::flush(std::size_t device) {
+  const auto first = cached_.lower_bound(device_address(device, 0));
+  const auto last = cached_.lower_bound(device_address(device + 1, 0));
+  for (auto one = first; one != last; ++one)
+    if (const auto result = store_.write(one->first, one->second); !result) return result;
+  cached_.erase(first, last);
   return {};
 }
 

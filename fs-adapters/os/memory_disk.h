@@ -1,12 +1,14 @@
 #pragma once
 // A disk that is only bytes: each request takes the same time, and is done, store included, at its end. For
-// tests and for crash labs that want many disks a second and no mechanism.
+// tests and for crash labs that want many disks a second and no mechanism. Where its store has several devices
+// (device_stores.h) it is all of them behind one latency: disk_window.h shows a driver one each.
 
 #include <array>
 #include <deque>
 #include <map>
 
 #include "fs-adapters/os/block_device.h"
+#include "fs-adapters/os/device_address.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::os {
@@ -41,7 +43,7 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   model::Status serve(const BlockRequest& request);
   Result<void> write_through(const BlockRequest& request);
   Result<void> read(const BlockRequest& request) const;
-  Result<void> flush();
+  Result<void> flush(std::size_t device);
 
   model::Simulation& simulation_;
   model::SectorStore& store_;

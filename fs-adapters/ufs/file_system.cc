@@ -52,7 +52,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
   auto superblock = decode_superblock(block->bytes(), system.queue.sectors() * kSectorBytes);
   system.cache.release(std::move(*block));
   if (!superblock) return pass_on(superblock);
-  if (superblock->features.any() && options.scheme != SchemeKind::netra)
+  if (superblock->features.netra() && options.scheme != SchemeKind::netra)
     return fail(kSubject, "the file system has features that only one scheme keeps",
                 "mount it with scheme=netra");
   const auto journal = prepare_journal(system, options, *superblock);

@@ -25,18 +25,19 @@ constexpr std::size_t kSblkno = 8, kCblkno = 12, kIblkno = 16, kDblkno = 20, kCg
                       kInterleave = 136, kId = 144, kCsaddr = 152, kCssize = 156, kCgsize = 160, kNtrak = 164,
                       kNsect = 168, kSpc = 172, kNcyl = 176, kCpg = 180, kIpg = 184, kFpg = 188,
                       kCstotal = 192, kFmod = 208, kClean = kSuperblockCleanOffset, kRonly = 210,
-                      kOldFlags = 211, kCgrotor = 724, kMaxbsize = 860, kJournalArea = 968, kSblockloc = 1000,
-                      kCstotal64 = 1008, kTime64 = 1072, kSize64 = 1080, kDsize64 = 1088, kCsaddr64 = 1096,
-                      kContigsumsize = 1316, kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328,
-                      kQbmask = 1336, kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;
+                      kOldFlags = 211, kCgrotor = 724, kMaxbsize = 860, kJournalArea = 968, kJournalId = 984,
+                      kSblockloc = 1000, kCstotal64 = 1008, kTime64 = 1072, kSize64 = 1080, kDsize64 = 1088,
+                      kCsaddr64 = 1096, kContigsumsize = 1316, kMaxsymlinklen = 1320, kInodefmt = 1324,
+                      kMaxfilesize = 1328, kQbmask = 1336, kQfmask = 1344, kPostblformat = 1356,
+                      kNrpos = 1360, kMagic = 1372;
 // Ours, in the place of fs_fsmnt: in the sector of fs_clean, so that both are always of one moment.
 constexpr std::size_t kFeatures = 216, kFeatureState = 220, kGeneration = 224;
-constexpr std::uint32_t kInodeFormat44 = 2;               // FS_44INODEFMT
-constexpr std::uint32_t kDynamicPostbl = 1;               // FS_DYNAMICPOSTBLFMT
-constexpr std::uint8_t kFlagsUpdated = 0x80;              // FS_FLAGS_UPDATED
-constexpr std::uint32_t kFragmentMax = 0x7fffffff;        // addresses are signed on disk
-constexpr std::uint32_t kFastCheck = 1, kLazyInodes = 4;  // bits of kFeatures
-constexpr std::uint32_t kFullCheck = 1;                   // of kFeatureState
+constexpr std::uint32_t kInodeFormat44 = 2;         // FS_44INODEFMT
+constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT
+constexpr std::uint8_t kFlagsUpdated = 0x80;        // FS_FLAGS_UPDATED
+constexpr std::uint32_t kFragmentMax = 0x7fffffff;  // addresses are signed on disk
+constexpr std::uint32_t kFastCheck = 1, kLazyInodes = 4, kExternalJournal = 8;  // bits of kFeatures
+constexpr std::uint32_t kFullCheck = 1;                                         // of kFeatureState
 
 bool power_of_two(std::uint32_t value) {
   return std::has_single_bit(value);
@@ -94,6 +95,11 @@ std::string problem_of_groups(const Superblock& s) {
 
 /// All of it in one group's data, which no inode table interrupts, and not where the summaries are.
 std::string problem_of_journal(const Superblock& s) {
+  if (s.features.external_journal) {
+    if (s.journal.at == 0 && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes) return {};
+    return fmt::format("its external journal of {} fragments from {} on is none", s.journal.fragments,
+                       s.journal.at);
+  }
   if (s.journal.fragments == 0) return {};
   const Geometry geometry(s);
   const std::uint64_t end = std::uint64_t{s.journal.at} + s.journal.fragments;
@@ -109,7 +115,7 @@ std::string problem_of_journal(const Superblock& s) {
 }
 
 std::string problem_of_features(const Superblock& s) {
-  if (!s.features.any()) return {};
+  if (!s.features.netra()) return {};
   if (s.journal.fragments != 0) return "it has a journal, which does not go with its features";
   // A slot and its extension are in one sector, and so are an inode and what is beside it.
   static_assert(kSectorBytes % (2 * kInodeBytes) == 0);
@@ -121,11 +127,14 @@ std::string problem_of_features(const Superblock& s) {
 }
 
 Features decode_features(std::uint32_t bits) {
-  return {.fast_check = (bits & kFastCheck) != 0, .lazy_inodes = (bits & kLazyInodes) != 0};
+  return {.fast_check = (bits & kFastCheck) != 0,
+          .lazy_inodes = (bits & kLazyInodes) != 0,
+          .external_journal = (bits & kExternalJournal) != 0};
 }
 
 std::uint32_t encode_features(const Features& features) {
-  return (features.fast_check ? kFastCheck : 0) | (features.lazy_inodes ? kLazyInodes : 0);
+  return (features.fast_check ? kFastCheck : 0) | (features.lazy_inodes ? kLazyInodes : 0) |
+         (features.external_journal ? kExternalJournal : 0);
 }
 
 }  // namespace
@@ -203,6 +212,7 @@ Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint
                   "use a newer headcrash");
     s.full_check = (read(kFeatureState) & kFullCheck) != 0;
     s.generation = load64(bytes, kGeneration);
+    if (s.features.external_journal) s.journal_id = load64(bytes, kJournalId);
   }
   if (std::string problem = problem_of(s, device_bytes); !problem.empty()) return fail({}, problem);
   return s;
@@ -259,6 +269,7 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
     write(kFeatures, encode_features(s.features));
     write(kFeatureState, s.full_check ? kFullCheck : 0);
     store64(bytes, kGeneration, s.generation);
+    if (s.features.external_journal) store64(bytes, kJournalId, s.journal_id);
   }
   write(kMagic, s.features.any() ? kFeaturesMagic : kSuperblockMagic);
 }

@@ -70,10 +70,13 @@ enum class Optimization : std::uint32_t { time = 0, space = 1 };  // FS_OPTTIME,
 struct Features {
   bool fast_check =
       false;  ///< busy marks in the groups, link tags beside the inodes (busy_marks.h, inode_extension.h)
-  bool lazy_inodes = false;  ///< blocks of inodes are zeroed when they are first used
+  bool lazy_inodes = false;       ///< blocks of inodes are zeroed when they are first used
+  bool external_journal = false;  ///< the journal is a device of its own (journal_format.h)
   bool operator==(const Features&) const = default;
 
-  bool any() const { return fast_check || lazy_inodes; }
+  bool any() const { return netra() || external_journal; }
+  /// Those that only one scheme keeps (netra.h).
+  bool netra() const { return fast_check || lazy_inodes; }
   /// Inodes have even numbers only; the slot behind each is its extension.
   bool extensions() const { return fast_check; }
 };
@@ -109,12 +112,15 @@ struct Superblock {
   std::uint32_t group_rotor = 0;                   // fs_cgrotor
   std::uint32_t inline_target_max = 0;  // fs_maxsymlinklen: a target of this many bytes has a block
   std::uint64_t file_bytes_max = 0;     // fs_maxfilesize
-  Extent journal;                       // ours, in fs_sparecon64; no fragments: there is none
-  Features features;                    // ours, in the place of fs_fsmnt
+  Extent journal;  // ours, in fs_sparecon64; no fragments: there is none. An external one's is at 0
+  std::uint64_t journal_id = 0;  // ours, likewise: of an external journal, the same on its device
+  Features features;             // ours, in the place of fs_fsmnt
   bool full_check = false;  // with fast_check: what is busy has not been noted; only a full check will do
   std::uint64_t generation = 0;  // with fast_check: of the busy marks; what has another number is out of date
 
   std::uint32_t fragments_per_block() const { return block_bytes / fragment_bytes; }  // fs_frag
+  /// What a journal takes of the file system's own fragments: nothing where it is external.
+  Extent journal_inside() const { return features.external_journal ? Extent{} : journal; }
   /// Everything is on the disk: what has been marked busy so far is not, once this is written.
   void begin_generation() {
     ++generation;

@@ -55,7 +55,8 @@ void Fsck::State::reset_map() {
   map.reset(geometry);
   const std::uint32_t fragments = geometry.fragments_of(superblock.summary_bytes);
   for (std::uint32_t i = 0; i < fragments; ++i) map.claim(superblock.summary_address + i, 1);
-  for (std::uint32_t i = 0; i < superblock.journal.fragments; ++i) map.claim(superblock.journal.at + i, 1);
+  const Extent journal_area = superblock.journal_inside();
+  for (std::uint32_t i = 0; i < journal_area.fragments; ++i) map.claim(journal_area.at + i, 1);
 }
 
 /// Where somebody's pointer leads to a block of another file it may look like one full of pointers, all of

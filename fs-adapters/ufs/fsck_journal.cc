@@ -12,8 +12,20 @@ namespace headcrash::ufs {
 void Fsck::State::look_into_journal() {
   if (superblock.journal.fragments == 0 || stopped()) return;
   std::array<std::byte, kSectorBytes> sector = {};
-  if (!read_sectors(JournalRing(superblock).superblock_lba(), sector)) return;
+  const bool external = superblock.features.external_journal;
+  if (external) {
+    if (const auto read = source->read(JournalRing(superblock).superblock_lba(), sector); !read) {
+      failure = Error{"the log's device", "cannot be read: " + read.error().message(), "give it, too"};
+      return;
+    }
+  } else if (!read_sectors(JournalRing(superblock).superblock_lba(), sector)) {
+    return;
+  }
   const auto decoded = decode_journal_superblock(sector, superblock);
+  if (!decoded && external) {  // it may be somebody else's: nothing is written there, nor without it
+    failure = decoded.error();
+    return;
+  }
   if (!decoded) {
     find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
          "the journal: " + decoded.error().problem + "; an empty one is made");

@@ -63,7 +63,9 @@ VfsResult<void> Journal::end(Operation& operation) {
   if (--active_ == 0) idle_.wake_all();
   if (volume_.stopped()) return operation.blocks > 0 || operation.commits ? refuse(EIO) : VfsResult<void>();
   commit_later();
-  return operation.commits ? commit_through(operation.transaction) : VfsResult<void>();
+  if (!operation.commits) return {};
+  if (options_.journal.sharing == JournalOptions::Sharing::none) return commit_alone();
+  return commit_through(operation.transaction);
 }
 
 void Journal::commit_later() {
@@ -83,6 +85,13 @@ VfsResult<void> Journal::commit_through(std::uint64_t transaction) {
     else
       commit();
   }
+  return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
+}
+
+/// Also when another one's commit has taken along what there was.
+VfsResult<void> Journal::commit_alone() {
+  while (committing_ && !volume_.stopped()) done_.wait();
+  if (!volume_.stopped()) commit(Without::change);
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
@@ -175,7 +184,7 @@ VfsResult<void> Journal::inode_removed(Operation& operation, const InodeRemoval&
 VfsResult<void> Journal::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
   if (options_.journal.contents == JournalOptions::Contents::metadata)
     if (auto data = as_result(volume_.cache.flush_object(inode.number)); !data) return data;
-  if (!flush()) return refuse(EIO);
+  if (!flush(Where::homes)) return refuse(EIO);
   operation.commits = true;
   return {};
 }
@@ -229,8 +238,9 @@ const Journal::Image* Journal::committed(FragmentAddress home, std::span<const s
 bool Journal::before_write(os::Outgoing& write) {
   if (!Scheme::before_write(write)) return false;
   const FragmentAddress home = home_of(write.lba);
-  const bool may_always =
-      !journalled(write.content, write.key, home) || (let_through_ != nullptr && *let_through_ == write.key);
+  const bool may_always = options_.journal.broken == JournalOptions::Rule::homes_early ||
+                          !journalled(write.content, write.key, home) ||
+                          (let_through_ != nullptr && *let_through_ == write.key);
   Sent sent;
   if (!may_always) {
     const Image* const image = committed(home, write.bytes);

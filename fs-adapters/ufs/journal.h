@@ -33,6 +33,12 @@
 // transaction is committed first. Before it is written the tail is moved: by writing images to their
 // places, from the block in the cache if that still holds the image, else from the image.
 //
+// The ring may be on a device of its own (Superblock::features). Nothing above changes: the driver's order goes over
+// both devices. Only flushes do: before a commit record of both, since data is on one and the log on the other; after it
+// of the log's; before the tail moves of the homes'.
+//
+// Who waits for a commit shares it with everybody who waits when it begins, unless JournalOptions::Sharing::none.
+//
 // A disk without a write cache, or a driver that flushes for it (DiskQueueOptions::flush_for_order): complete
 // means durable. Else JournalOptions::flushes: what the commit record says must be durable before it, and it
 // before anybody believes in it; images must be in their places before the tail leaves them.
@@ -53,6 +59,7 @@
 
 #include "fs-adapters/ufs/journal_format.h"
 #include "fs-adapters/ufs/scheme.h"
+#include "fs-adapters/ufs/write_kind.h"
 
 namespace headcrash::ufs {
 
@@ -110,6 +117,7 @@ class Journal : public Scheme {
   struct Transaction {
     JournalTransaction record;
     std::vector<os::BufferKey> keys;  ///< of the blocks that the images were copied from
+    std::vector<WriteKind> kinds;     ///< what these are
     std::map<FragmentAddress, std::size_t> image_at;
     Frees frees;
     std::vector<OrderedWrite> data;        ///< that must be in its place before the commit record goes
@@ -122,6 +130,7 @@ class Journal : public Scheme {
     os::BufferKey key;
     std::uint64_t sequence = 0;
     std::vector<std::byte> bytes;
+    WriteKind kind = WriteKind::other;
   };
   /// In the ring.
   struct Logged {
@@ -143,13 +152,15 @@ class Journal : public Scheme {
   bool has_room();
   void commit_later();
   VfsResult<void> commit_through(std::uint64_t transaction);
+  VfsResult<void> commit_alone();
   void commit_with(Operation& operation);
   FragmentAddress home_of(std::uint64_t lba) const;
   bool journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const;
   const Image* committed(FragmentAddress home, std::span<const std::byte> bytes) const;
 
   // journal_commit.cc
-  void commit();
+  enum class Without : std::uint8_t { nothing, change };  ///< a commit of no change: not written, or written
+  void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);
   bool copy_inodes();
   void copy_blocks(Transaction& transaction);
@@ -166,7 +177,9 @@ class Journal : public Scheme {
   bool arrived(const std::vector<OrderedWrite>& data);
   void send(Writes& writes, std::uint32_t position, std::span<const std::byte> bytes);
   bool all_written(const Writes& writes);
-  bool flush();
+  enum class Where : std::uint8_t { homes, log };
+  bool flush(Where where);
+  void send_unawaited(std::uint32_t position, std::span<const std::byte> fragment);
   void logged(Transaction& transaction, std::uint32_t fragments);
   void release(const Frees& frees);
 

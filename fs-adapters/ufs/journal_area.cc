@@ -32,7 +32,26 @@ std::uint32_t default_fragments(const Superblock& superblock) {
 
 Result<void> zero(model::SectorStore& store, const Superblock& superblock) {
   const std::uint64_t sectors = superblock.fragment_bytes / kSectorBytes;
-  return store.write_zeroes(superblock.journal.at * sectors, superblock.journal.fragments * sectors);
+  return store.write_zeroes(JournalRing(superblock).superblock_lba(), superblock.journal.fragments * sectors);
+}
+
+/// Of what a device holds that is to become a log: 0 unless it is one.
+std::uint64_t old_identifier(const model::SectorStore& store, const Superblock& superblock) {
+  std::array<std::byte, kSectorBytes> sector = {};
+  if (!store.read(JournalRing(superblock).superblock_lba(), sector)) return 0;
+  return journal_identifier(sector);
+}
+
+std::uint64_t new_identifier(const Superblock& superblock, std::uint64_t old) {
+  std::uint64_t made = old + 1;
+  for (const std::uint64_t one :
+       {std::uint64_t{superblock.id[0]}, std::uint64_t{superblock.id[1]},
+        std::uint64_t{superblock.written_at}, std::uint64_t{superblock.size_fragments}}) {
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+    made = (made ^ one) * kOdd;
+    made ^= made >> 29U;
+  }
+  return made == 0 ? 1 : made;
 }
 
 /// Takes the row in that group; false: it has none.
@@ -148,17 +167,37 @@ Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std:
   return no_row_for_journal(superblock, fragments);
 }
 
+Result<void> make_external_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes) {
+  const std::uint32_t least = journal_fragments_min(superblock);
+  const std::uint64_t wanted = (bytes == 0 ? kBytesMax : bytes) / superblock.fragment_bytes;
+  if ((bytes != 0 && wanted < least) || wanted > INT32_MAX)
+    return fail("external-journal", fmt::format("{} bytes for {} groups", bytes, superblock.groups),
+                fmt::format("give {} or more, and less than an address reaches",
+                            std::uint64_t{least} * superblock.fragment_bytes));
+  superblock.features.external_journal = true;
+  superblock.journal = {.at = 0,
+                        .fragments = whole_blocks(superblock, std::max<std::uint64_t>(wanted, least))};
+  superblock.journal_id = new_identifier(superblock, old_identifier(store, superblock));
+  if (auto done = zero(store, superblock); !done)
+    return fail("the log's device", done.error().message(),
+                fmt::format("give a second device of {} bytes or more",
+                            std::uint64_t{superblock.journal.fragments} * superblock.fragment_bytes));
+  return write_journal_superblock(
+      store, superblock, {.fragments = superblock.journal.fragments, .file_system = superblock.journal_id});
+}
+
 Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock) {
   // By writes: who repairs may have nothing else.
   const std::vector<std::byte> zeroes(superblock.block_bytes);
-  const std::uint64_t sectors = superblock.fragment_bytes / kSectorBytes;
+  const JournalRing ring(superblock);
   const std::uint32_t width = superblock.fragments_per_block();
   for (std::uint32_t f = 0; f < superblock.journal.fragments; f += width) {
     const std::uint32_t count = std::min(width, superblock.journal.fragments - f);
     const auto part = std::span(zeroes).first(std::size_t{count} * superblock.fragment_bytes);
-    if (auto done = store.write((superblock.journal.at + f) * sectors, part); !done) return done;
+    if (auto done = store.write(ring.lba(superblock.journal.at + f), part); !done) return done;
   }
-  return write_journal_superblock(store, superblock, {.fragments = superblock.journal.fragments});
+  return write_journal_superblock(
+      store, superblock, {.fragments = superblock.journal.fragments, .file_system = superblock.journal_id});
 }
 
 }  // namespace headcrash::ufs

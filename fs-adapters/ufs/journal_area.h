@@ -1,7 +1,8 @@
 #pragma once
 // Room for a journal in a file system: whole blocks in a row, in the group in the middle or the next one that
 // has them, used in the group's map as the summary area is, and named by the superblock and its replicas. The
-// superblock says "not clean" until all of that agrees.
+// superblock says "not clean" until all of that agrees. Or a device of its own, which the journal has from its
+// beginning on.
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,11 @@ Result<void> remake_journal(model::SectorStore& store, const Superblock& superbl
 /// Takes room for a journal in a file system that is clean. `bytes` 0: as mkfs thinks fit. An Error names
 /// what is too small.
 Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes);
+/// Makes an empty journal on the second device of the store (os/device_stores.h), for a file system that is being
+/// made, and says so in its superblock, which is not written. `bytes` 0: 16 MiB. The identifier follows from the file
+/// system's id, time and size, and from what was there: who makes several with logs at once gives each an id.
+/// Errors: no such device, or shorter; less than transactions need.
+Result<void> make_external_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes);
 /// The least that transactions fit into.
 std::uint32_t journal_fragments_min(const Superblock& superblock);
 /// To be known before anything is written: how long a journal of `bytes` is; where a group has

@@ -91,7 +91,8 @@ void Journal::send_image(FragmentAddress home, std::vector<StaleImage>& stale,
   }
   stale.push_back(
       {.home = home, .sequence = image->second.sequence, .bytes = image->second.bytes, .write = nullptr});
-  stale.back().write = std::make_unique<LogWrite>(volume_, volume_.lba(home), stale.back().bytes);
+  stale.back().write =
+      std::make_unique<LogWrite>(volume_, volume_.lba(home), stale.back().bytes, image->second.kind);
   ++counters_.stale_images_written;
 }
 
@@ -127,11 +128,11 @@ bool Journal::move_tail() {
   invariant(super_.tail_sequence > before && gained <= used_,
             "journal: the tail moves forward, over what is in the ring");
   volume_.disk.drain();
-  if (volume_.stopped() || !flush()) return false;
+  if (volume_.stopped() || !flush(Where::homes)) return false;
   std::array<std::byte, kSectorBytes> sector = {};
   encode_journal_superblock(super_, sector);
   LogWrite write(volume_, ring_.superblock_lba(), sector);
-  if (!write.wait() || !flush()) return false;
+  if (!write.wait() || !flush(Where::log)) return false;
   ++counters_.tail_writes;
   used_ -= gained;
   std::erase_if(logged_, [&](const auto& one) { return one.second < super_.tail_sequence; });

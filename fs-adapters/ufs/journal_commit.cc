@@ -20,13 +20,13 @@ constexpr std::uint32_t kShareOfOrphans = 16;  // ... the list of inodes without
 
 }  // namespace
 
-void Journal::commit() {
+void Journal::commit(Without change) {
   invariant(!committing_, "journal: one transaction is committed at a time");
   committing_ = true;
   const std::uint64_t number = running_;
   Transaction transaction;
   bool fine = close_and_copy(transaction);
-  if (fine && !transaction.empty()) fine = write(transaction);
+  if (fine && (!transaction.empty() || change == Without::change)) fine = write(transaction);
   if (!fine) volume_.stop();
   committed_ = number;
   done_.wake_all();
@@ -91,6 +91,7 @@ void Journal::copy_block(Transaction& transaction, const os::HeldBuffer& buffer)
   transaction.image_at[home] = transaction.record.images.size();
   transaction.record.images.push_back({.home = home, .bytes = {bytes.begin(), bytes.end()}});
   transaction.keys.push_back(buffer.key());
+  transaction.kinds.push_back(kind_of(volume_.super, volume_.geometry, buffer.key(), buffer.content(), home));
   transaction.fragments += bytes.size() / ring_.fragment_bytes();
   volume_.cpu.use(static_cast<os::TimeNs>(bytes.size()) * volume_.cpu.costs().copy_per_kib / 1024);
 }
@@ -197,10 +198,11 @@ void Journal::list_orphans(Transaction& transaction) {
 
 // --- onto the disk
 
-bool Journal::flush() {
+bool Journal::flush(Where where) {
   if (!options_.journal.flushes) return true;
   os::BlockRequest request;
   request.op = model::Op::flush;
+  request.lba = where == Where::log ? os::device_address(ring_.device(), 0) : 0;
   return volume_.disk.transfer(request) == model::Status::ok;
 }
 
@@ -209,7 +211,7 @@ void Journal::send(Writes& writes, std::uint32_t position, std::span<const std::
     const auto left = static_cast<std::uint32_t>(bytes.size() / ring_.fragment_bytes());
     const Extent run = ring_.run(position, std::min(left, LogWrite::kBytesMax / ring_.fragment_bytes()));
     const auto part = bytes.first(std::size_t{run.fragments} * ring_.fragment_bytes());
-    writes.push_back(std::make_unique<LogWrite>(volume_, volume_.lba(run.at), part));
+    writes.push_back(std::make_unique<LogWrite>(volume_, ring_.lba(run.at), part));
     position = ring_.after(position, run.fragments);
     bytes = bytes.subspan(part.size());
   }
@@ -219,6 +221,23 @@ bool Journal::all_written(const Writes& writes) {
   bool fine = true;
   for (const auto& write : writes) fine = write->wait() && fine;
   return fine;
+}
+
+/// For a control: the request has its own copy of the commit record's fragment.
+void Journal::send_unawaited(std::uint32_t position, std::span<const std::byte> fragment) {
+  struct Loose final : os::DiskDone {
+    explicit Loose(std::span<const std::byte> from) : bytes(from.begin(), from.end()) {}
+    void done(os::RequestId, model::Status) override { const std::unique_ptr<Loose> ended(this); }
+    std::vector<std::byte> bytes;
+  };
+  auto* const loose = new Loose(fragment);
+  (void)volume_.disk.issue({.op = model::Op::write,
+                            .lba = ring_.lba(ring_.run(position, 1).at),
+                            .sectors = static_cast<std::uint32_t>(fragment.size() / kSectorBytes),
+                            .into = {},
+                            .data = loose->bytes,
+                            .kind = static_cast<std::uint8_t>(WriteKind::log)},
+                           {}, *loose);
 }
 
 /// False: some of it is not in its place, or may not be.
@@ -239,14 +258,20 @@ bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<
   Writes writes;
   send(writes, head_, all.first(body));
   if (options_.journal.record == JournalOptions::CommitRecord::last) {
-    const bool in_place = arrived(data);
-    if (!all_written(writes) || !in_place || !flush()) return false;
+    const bool awaits_data = options_.journal.broken != JournalOptions::Rule::data_unawaited;
+    const bool in_place = !awaits_data || arrived(data);
+    if (!all_written(writes) || !in_place || !flush(Where::homes)) return false;
+    if (ring_.device() != 0 && !flush(Where::log)) return false;
     for (const OrderedWrite& write : data)
-      invariant(!volume_.disk.pending(write.request),
+      invariant(!awaits_data || !volume_.disk.pending(write.request),
                 "journal: a commit record goes when all data that it waits for have arrived");
   }
-  send(writes, commit_at, all.subspan(body));
-  if (!all_written(writes) || !flush()) return false;
+  if (options_.journal.broken == JournalOptions::Rule::answered_early) {
+    send_unawaited(commit_at, all.subspan(body));
+  } else {
+    send(writes, commit_at, all.subspan(body));
+    if (!all_written(writes) || !flush(Where::log)) return false;
+  }
   counters_.log_fragments += bytes.size() / ring_.fragment_bytes();
   return true;
 }
@@ -285,8 +310,10 @@ void Journal::logged(Transaction& transaction, std::uint32_t fragments) {
     if (const auto older = images_.find(image.home); older != images_.end()) drop(older);
     const auto count = static_cast<FragmentAddress>(image.bytes.size() / ring_.fragment_bytes());
     for (FragmentAddress at = image.home; at < image.home + count; ++at) logged_[at] = record.sequence;
-    images_[image.home] = {
-        .key = transaction.keys[i], .sequence = record.sequence, .bytes = std::move(image.bytes)};
+    images_[image.home] = {.key = transaction.keys[i],
+                           .sequence = record.sequence,
+                           .bytes = std::move(image.bytes),
+                           .kind = transaction.kinds[i]};
   }
   for (const Extent& extent : transaction.frees.extents) forget_overlapping(extent, record.sequence);
   for (const Extent& extent : transaction.written_in_place) forget_overlapping(extent, record.sequence);

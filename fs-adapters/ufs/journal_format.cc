@@ -5,6 +5,7 @@
 //               40: home, fragments (4 + 4) for each image, then each revoked run, then inodes (4)
 //   commit:     0 magic  4 own checksum  8 epoch  16 sequence  24 checksum of all before it  28 fragments
 //   superblock: 0 magic  4 own checksum  8 version  12 flags  16 fragments  20 tail  24 sequence  32 epoch
+//               40 the file system's identifier, 0 where the journal is inside
 
 #include "fs-adapters/ufs/journal_format.h"
 
@@ -57,8 +58,8 @@ bool may_be_home(const Superblock& superblock, const Geometry& geometry, Fragmen
   const std::uint32_t width = geometry.fragments_per_block();
   if (fragments == 0 || fragments > width || at % width + fragments > width) return false;
   if (std::uint64_t{at} + fragments > geometry.size_fragments()) return false;
-  const std::uint64_t journal_end = std::uint64_t{superblock.journal.at} + superblock.journal.fragments;
-  if (at < journal_end && at + fragments > superblock.journal.at) return false;
+  const Extent journal = superblock.journal_inside();
+  if (at < std::uint64_t{journal.at} + journal.fragments && at + fragments > journal.at) return false;
   const std::uint32_t group = geometry.group_of_fragment(at);
   const auto metadata = [&](FragmentAddress f) {
     return f >= geometry.header(group) && f < geometry.data_start(group);
@@ -97,9 +98,9 @@ class Reader {
     into.resize(std::size_t{count} * ring_.fragment_bytes());
     const Extent first = ring_.run(position, count);
     const std::size_t bytes = std::size_t{first.fragments} * ring_.fragment_bytes();
-    if (auto done = store_.read(geometry_.lba_of(first.at), std::span(into).first(bytes)); !done) return done;
+    if (auto done = store_.read(ring_.lba(first.at), std::span(into).first(bytes)); !done) return done;
     if (first.fragments == count) return {};
-    return store_.read(geometry_.lba_of(ring_.run(0, 1).at), std::span(into).subspan(bytes));
+    return store_.read(ring_.lba(ring_.run(0, 1).at), std::span(into).subspan(bytes));
   }
 
   /// How long the transaction at the head is; 0: there is none, or it is invalid.
@@ -177,7 +178,10 @@ class Reader {
 
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock) {
-  constexpr const char* kRemedy = "run fsck --repair, which makes an empty one";
+  // Of a device that may be anybody's nothing is made anew.
+  const char* const kRemedy = superblock.features.external_journal
+                                  ? "give the device of this file system's log"
+                                  : "run fsck --repair, which makes an empty one";
   if (load32(sector, 0) != kSuperMagic)
     return fail("journal", fmt::format("no magic number ({:#x})", load32(sector, 0)), kRemedy);
   if (load32(sector, 4) != checksum_without_itself(sector))
@@ -188,7 +192,13 @@ Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> s
                                   .fragments = load32(sector, 16),
                                   .tail = load32(sector, 20),
                                   .tail_sequence = load64(sector, 24),
-                                  .epoch = load64(sector, 32)};
+                                  .epoch = load64(sector, 32),
+                                  .file_system = load64(sector, 40)};
+  if (journal.file_system != superblock.journal_id)
+    return fail("journal",
+                fmt::format("it is another file system's: {:016x}, not {:016x}", journal.file_system,
+                            superblock.journal_id),
+                kRemedy);
   if (journal.fragments != superblock.journal.fragments || journal.fragments < 2 ||
       journal.tail >= journal.fragments - 1)
     return fail("journal",
@@ -196,6 +206,12 @@ Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> s
                             journal.tail, superblock.journal.fragments),
                 kRemedy);
   return journal;
+}
+
+std::uint64_t journal_identifier(std::span<const std::byte> sector) {
+  const bool is_one =
+      load32(sector, 0) == kSuperMagic && load32(sector, 4) == checksum_without_itself(sector);
+  return is_one ? load64(sector, 40) : 0;
 }
 
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector) {
@@ -207,6 +223,7 @@ void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::
   store32(sector, 20, journal.tail);
   store64(sector, 24, journal.tail_sequence);
   store64(sector, 32, journal.epoch);
+  store64(sector, 40, journal.file_system);
   store32(sector, 4, checksum_without_itself(sector));
 }
 
@@ -262,8 +279,10 @@ Result<void> write_journal_superblock(model::SectorStore& store, const Superbloc
 
 Result<JournalSuperblock> reset_journal(model::SectorStore& store, const Superblock& superblock,
                                         const JournalSuperblock& old, bool in_use) {
-  const JournalSuperblock fresh{
-      .in_use = in_use, .fragments = superblock.journal.fragments, .epoch = old.epoch + 1};
+  const JournalSuperblock fresh{.in_use = in_use,
+                                .fragments = superblock.journal.fragments,
+                                .epoch = old.epoch + 1,
+                                .file_system = superblock.journal_id};
   if (auto done = write_journal_superblock(store, superblock, fresh); !done) return pass_on(done);
   return fresh;
 }
@@ -273,10 +292,9 @@ Result<void> write_to_ring(model::SectorStore& store, const JournalRing& ring, s
   const auto count = static_cast<std::uint32_t>(bytes.size() / ring.fragment_bytes());
   const Extent first = ring.run(position, count);
   const std::size_t length = std::size_t{first.fragments} * ring.fragment_bytes();
-  const std::uint64_t sectors = ring.fragment_bytes() / kSectorBytes;
-  if (auto done = store.write(first.at * sectors, bytes.first(length)); !done) return done;
+  if (auto done = store.write(ring.lba(first.at), bytes.first(length)); !done) return done;
   if (length == bytes.size()) return {};
-  return store.write(ring.run(0, 1).at * sectors, bytes.subspan(length));
+  return store.write(ring.lba(ring.run(0, 1).at), bytes.subspan(length));
 }
 
 }  // namespace headcrash::ufs

@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "fs-adapters/os/device_address.h"
 #include "fs-adapters/ufs/format.h"
 #include "plugin/base/result.h"
 #include "plugin/model/store.h"
@@ -38,6 +39,7 @@ struct JournalSuperblock {
   std::uint32_t tail = 0;           ///< in the ring
   std::uint64_t tail_sequence = 1;  ///< of the transaction there, or of the next one
   std::uint64_t epoch = 1;
+  std::uint64_t file_system = 0;  ///< of an external journal: Superblock::journal_id
 };
 
 /// Whole fragments, and where they belong.
@@ -59,7 +61,8 @@ class JournalRing {
  public:
   JournalRing() = default;
   explicit JournalRing(const Superblock& superblock)
-      : area_(superblock.journal.at),
+      : device_(superblock.features.external_journal ? 1 : 0),
+        area_(superblock.journal.at),
         fragments_(superblock.journal.fragments - 1),
         fragment_bytes_(superblock.fragment_bytes) {}
   std::uint32_t fragments() const { return fragments_; }
@@ -72,9 +75,15 @@ class JournalRing {
   Extent run(std::uint32_t position, std::uint32_t count) const {
     return {.at = area_ + 1 + position, .fragments = std::min(count, fragments_ - position)};
   }
-  std::uint64_t superblock_lba() const { return std::uint64_t{area_} * (fragment_bytes_ / kSectorBytes); }
+  std::uint64_t superblock_lba() const { return lba(area_); }
+  /// Of a fragment of the area, at a driver's address.
+  std::uint64_t lba(FragmentAddress at) const {
+    return os::device_address(device_, std::uint64_t{at} * (fragment_bytes_ / kSectorBytes));
+  }
+  std::size_t device() const { return device_; }
 
  private:
+  std::size_t device_ = 0;
   FragmentAddress area_ = 0;
   std::uint32_t fragments_ = 1, fragment_bytes_ = kSectorBytes;
 };
@@ -82,6 +91,8 @@ class JournalRing {
 /// A sector. An Error says what is wrong with it.
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock);
+/// That of its file system, whoever's it is; 0: it is none of an external journal.
+std::uint64_t journal_identifier(std::span<const std::byte> sector);
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector);
 
 /// Whole fragments; the commit record is the last one.

@@ -5,6 +5,7 @@
 
 #include "fs-adapters/ufs/journal.h"
 #include "fs-adapters/ufs/volume.h"
+#include "fs-adapters/ufs/write_kind.h"
 
 namespace headcrash::ufs {
 
@@ -13,13 +14,16 @@ class Journal::LogWrite final : private os::DiskDone {
  public:
   static constexpr std::uint32_t kBytesMax = 65536;  ///< as much as a driver concatenates
 
-  LogWrite(Volume& volume, std::uint64_t lba, std::span<const std::byte> bytes) : volume_(volume) {
+  LogWrite(Volume& volume, std::uint64_t lba, std::span<const std::byte> bytes,
+           WriteKind kind = WriteKind::log)
+      : volume_(volume) {
     volume.cpu.use(volume.cpu.costs().request_issued);
     const os::BlockRequest request{.op = model::Op::write,
                                    .lba = lba,
                                    .sectors = static_cast<std::uint32_t>(bytes.size() / kSectorBytes),
                                    .into = {},
-                                   .data = bytes};
+                                   .data = bytes,
+                                   .kind = static_cast<std::uint8_t>(kind)};
     id_ = volume.disk.issue(request, {}, *this);
   }
   LogWrite(const LogWrite&) = delete;

@@ -9,11 +9,11 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint64_t kKiB = 1 << 10;
-constexpr std::uint64_t kPlainBytes = 16 << 20;
+constexpr std::uint64_t kPlainBytes = 16 << 20, kPlainLogBytes = 1 << 20;
 
-/// Four transactions of two operations, as journal_fragments_min() has it for two groups, in whole blocks.
-constexpr std::uint64_t shortest_journal(std::uint64_t block_bytes) {
-  return std::uint64_t{4 * 18 + 1} * block_bytes;
+/// Four transactions of two operations, as journal_fragments_min() has it, in whole blocks.
+constexpr std::uint64_t shortest_journal(std::uint64_t block_bytes, std::uint64_t groups = 2) {
+  return (4 * (16 + groups) + 1) * block_bytes;
 }
 
 void add_features(const Features& features, adapters::Settings& mkfs) {
@@ -25,7 +25,10 @@ adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_byte
                              const LabDiskNeeds& needs) {
   adapters::LabDisk disk;
   add_features(needs.features, disk.mkfs);
-  if (needs.journal) {
+  if (needs.features.external_journal) {
+    disk.log_bytes = shortest_journal(block_bytes, groups);
+    disk.mkfs["external-journal"] = std::to_string(disk.log_bytes);
+  } else if (needs.journal) {
     // A journal lies in one group, and leaves some room there.
     group_bytes = std::max(group_bytes, shortest_journal(block_bytes) + group_bytes * 3 / 4) / block_bytes *
                   block_bytes;
@@ -47,13 +50,20 @@ std::optional<adapters::LabDisk> lab_disk(std::string_view name, const LabDiskNe
   if (name == "plain") {
     adapters::LabDisk disk{.bytes = kPlainBytes};
     add_features(needs.features, disk.mkfs);
+    if (needs.features.external_journal) {
+      disk.log_bytes = kPlainLogBytes;
+      disk.mkfs["external-journal"] = std::to_string(kPlainLogBytes);
+    }
     return disk;
   }
   if (name == "tiny") return small_disk(2048, 96 * kKiB, 3, needs);
   if (name != "deep" && name != "used") return {};
   adapters::LabDisk disk = small_disk(512, 128 * kKiB, 2, needs);
   if (name == "used")
-    disk.used_by = needs.journal ? "journal" : needs.features.any() ? "netra" : "soft-updates";
+    disk.used_by = needs.features.external_journal ? "journal-external"
+                   : needs.journal                 ? "journal"
+                   : needs.features.netra()        ? "netra"
+                                                   : "soft-updates";
   return disk;
 }
 

@@ -25,6 +25,10 @@ std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
   return static_cast<std::uint32_t>((value + unit - 1) / unit * unit);
 }
 
+bool wants_external_journal(const MkfsOptions& options) {
+  return options.external_journal_bytes || options.features.external_journal;
+}
+
 Result<void> check(const MkfsOptions& o) {
   const auto refuse_option = [](const char* option, const std::string& problem, const char* remedy) {
     return fail(fmt::format("mkfs {}", option), problem, remedy);
@@ -43,8 +47,10 @@ Result<void> check(const MkfsOptions& o) {
     return refuse_option("bytes-per-inode", fmt::format("{}", o.bytes_per_inode), "give 256 or more");
   if (o.reserve_percent > 99)
     return refuse_option("reserve", fmt::format("{} percent", o.reserve_percent), "give 0 to 99");
-  if (o.features.any() && o.journal_bytes)
+  if (o.features.netra() && (o.journal_bytes || wants_external_journal(o)))
     return refuse_option("journal-size", "a journal beside fast-check or lazy-inodes", "give one of them");
+  if (o.journal_bytes && wants_external_journal(o))
+    return refuse_option("external-journal", "a journal inside the file system, too", "give one of them");
   if (o.inodes_per_group > kInodesPerGroupMax)
     return refuse_option("inodes-per-group", fmt::format("{}", o.inodes_per_group), "give 32767 or less");
   return {};
@@ -308,8 +314,12 @@ class Maker {
 
 Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (auto fine = check(options); !fine) return pass_on(fine);
-  const auto superblock = Layout(options, store.sectors() * model::kSectorBytes).make();
+  auto superblock = Layout(options, store.sectors() * model::kSectorBytes).make();
   if (!superblock) return pass_on(superblock);
+  if (wants_external_journal(options)) {
+    const std::uint64_t bytes = options.external_journal_bytes.value_or(0);
+    if (auto made = make_external_journal(store, *superblock, bytes); !made) return pass_on(made);
+  }
   auto made = Maker(store, options, *superblock).make();
   if (made && options.journal_bytes)
     if (auto added = add_journal(store, *made, *options.journal_bytes); !added) return pass_on(added);

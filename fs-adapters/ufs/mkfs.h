@@ -26,6 +26,8 @@ struct MkfsOptions {
   bool lost_found = true;
   Features features = {};
   std::optional<std::uint64_t> journal_bytes = {};  ///< 0: as large as fits the device; nothing: no journal
+  /// A journal on the store's second device (os/device_stores.h), with 0 of 16 MiB. Sets the feature.
+  std::optional<std::uint64_t> external_journal_bytes = {};
 };
 
 /// Writes everything but free space; the superblock last, so that an interrupted run leaves none. An Error

@@ -18,6 +18,8 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"reserve", 'm', "PERCENT", "kept free (10)"},
     {"journal-size", 'J', "BYTES",
      "of a journal; 0: as many as fit the device (none; the first mount with a journal makes one)"},
+    {"external-journal", 0, "BYTES",
+     "of a journal on a device of its own, the second one; 0: 16 MiB (none); for scheme=journal-external"},
     {"fast-check", 0, "0|1",
      "notes what is busy, so that fsck need not look at the rest (0); for scheme=netra"},
     {"lazy-inodes", 0, "0|1", "blocks of inodes are zeroed when they are first used (0); for scheme=netra"},
@@ -48,6 +50,8 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       options.group_bytes = *number;
     } else if (name == "journal-size") {
       options.journal_bytes = *number;
+    } else if (name == "external-journal") {
+      options.external_journal_bytes = *number;
     } else if (*number > UINT32_MAX) {
       return fail(name, "is too large", "give less than 4G");
     } else {

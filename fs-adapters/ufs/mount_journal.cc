@@ -11,6 +11,18 @@
 namespace headcrash::ufs {
 namespace {
 
+/// Whoever mounts: what is in a log may be what the file system is.
+Result<void> find_log_device(const os::System& system, const MountOptions& options,
+                             const Superblock& superblock) {
+  const bool external = superblock.features.external_journal;
+  if (external && system.queue.devices() < 2)
+    return fail("ufs", "its log is on a device of its own, which is not there", "give that device, too");
+  const bool wanted = options.options.journal.place == JournalOptions::Place::external;
+  if (options.scheme == SchemeKind::journal && wanted && !external)
+    return fail("ufs", "it has no log on a device of its own", "make it with mkfs's external-journal");
+  return {};
+}
+
 Result<JournalSuperblock> read_superblock(const os::FiberStore& store, const Superblock& superblock) {
   std::array<std::byte, kSectorBytes> sector = {};
   if (auto done = store.read(JournalRing(superblock).superblock_lba(), sector); !done) return pass_on(done);
@@ -22,6 +34,7 @@ Result<JournalSuperblock> read_superblock(const os::FiberStore& store, const Sup
 Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions& options,
                                           Superblock& superblock) {
   const bool journals = options.scheme == SchemeKind::journal;
+  if (auto found = find_log_device(system, options, superblock); !found) return pass_on(found);
   if (!journals && superblock.journal.fragments == 0) return JournalSuperblock();
   os::FiberStore store(system.queue, {.flushes = options.options.journal.flushes});
   // What is in the cache may be older than what is written here.

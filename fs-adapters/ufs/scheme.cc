@@ -7,6 +7,7 @@
 
 #include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/volume.h"
+#include "fs-adapters/ufs/write_kind.h"
 
 namespace headcrash::ufs {
 
@@ -78,7 +79,10 @@ VfsResult<void> Scheme::fsync(Operation& operation, CoreInode& inode, SyncExtent
   return {};
 }
 
-bool Scheme::before_write(os::Outgoing&) {
+bool Scheme::before_write(os::Outgoing& write) {
+  const auto home = static_cast<FragmentAddress>(write.lba / volume_.geometry.sectors_per_fragment());
+  write.kind =
+      static_cast<std::uint8_t>(kind_of(volume_.super, volume_.geometry, write.key, write.content, home));
   return !volume_.stopped();
 }
 

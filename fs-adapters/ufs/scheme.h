@@ -153,7 +153,22 @@ struct JournalOptions {
   /// updates do and XFS since Linux 5.14 ("deferred inode inactivation"). Until then it is in the journal's
   /// list of inodes without names.
   enum class Removal : std::uint8_t { by_user, by_syncer };
+  /// Who shares a commit. `all`: everybody who waits when one begins (group commit). `none`: each gets one of his own,
+  /// one after the other, as logs without batching do (Peacock 1998, sections 4 and 6.4).
+  enum class Sharing : std::uint8_t { all, none };
+  /// Where the file system that it mounts must have its journal.
+  enum class Place : std::uint8_t { anywhere, external };
+  /// All but the first are for tests, and must be caught.
+  enum class Rule : std::uint8_t {
+    all_kept,
+    homes_early,     ///< blocks go to their places before what they hold has been committed
+    data_unawaited,  ///< the commit record waits for the log's own writes, not for those of data
+    answered_early,  ///< who waits for a commit is answered when its record has been issued
+  };
   Commit commit = Commit::grouped;
+  Sharing sharing = Sharing::all;
+  Place place = Place::anywhere;
+  Rule broken = Rule::all_kept;
   Contents contents = Contents::metadata;
   CommitRecord record = CommitRecord::last;
   Removal removal = Removal::by_user;
@@ -266,7 +281,7 @@ class Scheme : public os::WriteHooks {
   virtual bool reclaim() { return false; }
 
   // A scheme's own must do what these do.
-  /// Nothing is written when the volume is stopped.
+  /// Says what is written (write_kind.h). Nothing is when the volume is stopped.
   bool before_write(os::Outgoing& write) override;
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
   /// Stops the volume when too much cannot be written.

@@ -45,8 +45,48 @@ SchemeVariant journal(std::string name, std::string title, const JournalOptions&
   made.mount.options.journal = options;
   made.may_leave = Weight::stale;
   made.maps_lag = false;
-  made.control = options.record == JournalOptions::CommitRecord::unordered;
+  made.control = options.record == JournalOptions::CommitRecord::unordered ||
+                 options.broken != JournalOptions::Rule::all_kept;
   return made;
+}
+
+/// The same with the log on a device of its own.
+SchemeVariant external(SchemeVariant made, std::string name, std::string title) {
+  made.name = std::move(name);
+  made.title = std::move(title);
+  made.mount.options.journal.place = JournalOptions::Place::external;
+  made.features.external_journal = true;
+  return made;
+}
+
+/// The logging peers of Peacock 1998: VxFS with VxLD logs names and data on a drive of its own, Solaris' own logging
+/// (SDS) names alone, without batching.
+void add_external_journals(std::vector<SchemeVariant>& table) {
+  using Options = JournalOptions;
+  constexpr Options kData{.contents = Options::Contents::data};
+  constexpr Options kUnbatched{.sharing = Options::Sharing::none};
+  constexpr Options kDataUnbatched{.sharing = Options::Sharing::none, .contents = Options::Contents::data};
+  table.push_back(journal("journal-unbatched", "Journal, ordered, a commit for each who waits", kUnbatched));
+  table.push_back(
+      journal("journal-data-unbatched", "Journal with data, a commit for each who waits", kDataUnbatched));
+  const auto add = [&](std::string name, std::string title, const Options& options) {
+    table.push_back(external(journal({}, {}, options), std::move(name), std::move(title)));
+  };
+  add("journal-external", "Journal on a device of its own, ordered, commits in groups", {});
+  add("journal-external-data", "Journal with data on a device of its own, commits in groups", kData);
+  add("journal-external-unbatched", "Journal on a device of its own, ordered, a commit for each who waits",
+      kUnbatched);
+  add("journal-external-data-unbatched",
+      "Journal with data on a device of its own, a commit for each who waits", kDataUnbatched);
+  using Rule = Options::Rule;
+  add("journal-external-homes-early", "Journal on a device of its own, after the blocks' places are written",
+      {.broken = Rule::homes_early});
+  add("journal-external-data-unawaited",
+      "Journal on a device of its own whose commit record does not wait for data",
+      {.broken = Rule::data_unawaited});
+  add("journal-external-answered-early",
+      "Journal on a device of its own that answers when it has asked for the commit record's write",
+      {.broken = Rule::answered_early});
 }
 
 /// Beside the delay: a tick, and the further ones that a write takes which waits for others.
@@ -154,6 +194,7 @@ std::vector<SchemeVariant> whole_table() {
   table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
   table.back().syncer->interval_ns = 30 * model::kSecondNs;
   table.back().shown_by = "rests/0@tiny~3";
+  add_external_journals(table);
   add_netra(table);
   return table;
 }

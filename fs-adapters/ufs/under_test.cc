@@ -10,10 +10,12 @@
 #include "fs-adapters/ufs/fast_check_trial.h"
 #include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/journal_format.h"
 #include "fs-adapters/ufs/lab_disks.h"
 #include "fs-adapters/ufs/mkfs.h"
 #include "fs-adapters/ufs/mkfs_settings.h"
 #include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/ufs/write_kind.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -170,14 +172,18 @@ class MountedUfs final : public adapters::MountedSystem {
 class UfsSystem final : public adapters::SystemUnderTest {
  public:
   UfsSystem(const adapters::FileSystemType& type, SchemeVariant variant)
-      : SystemUnderTest(type, {.name = variant.name,
-                               .title = variant.title,
-                               .control = variant.control,
-                               .shown_by = variant.shown_by,
-                               .promises = promises_of(variant),
-                               .queue = variant.queue,
-                               .block_copy = variant.block_copy,
-                               .syncer = variant.syncer}),
+      : SystemUnderTest(
+            type, {.name = variant.name,
+                   .title = variant.title,
+                   .control = variant.control,
+                   .shown_by = variant.shown_by,
+                   .promises = promises_of(variant),
+                   .queue = variant.queue,
+                   .block_copy = variant.block_copy,
+                   .syncer = variant.syncer,
+                   .devices = variant.features.external_journal ? 2U : 1U,
+                   .mkfs = variant.features.external_journal ? adapters::Settings{{"external-journal", "0"}}
+                                                             : adapters::Settings()}),
         variant_(std::move(variant)) {}
 
   Result<std::unique_ptr<adapters::MountedSystem>> mount(
@@ -254,6 +260,7 @@ class UfsType final : public adapters::FileSystemType {
     return std::make_unique<UfsReader>(*std::move(reader));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override;
+  std::span<const std::string_view> block_kinds() const override { return write_kinds(); }
   std::span<const std::unique_ptr<const adapters::SystemUnderTest>> systems() const override {
     return systems_;
   }
@@ -284,8 +291,10 @@ Result<std::vector<os::SectorRange>> UfsType::fault_areas(const model::SectorSto
   areas.push_back(range(geometry.header(0), geometry.inode_table(0)));
   areas.push_back(range(geometry.inode_table(0), geometry.data_start(0)));
   areas.push_back({geometry.lba_of(geometry.data_start(0))});
-  if (const Extent& journal = reader->superblock().journal; journal.fragments > 0)
-    areas.push_back(range(journal.at, journal.at + journal.fragments));
+  if (const Superblock& superblock = reader->superblock(); superblock.journal.fragments > 0) {
+    const JournalRing ring(superblock);
+    areas.push_back({ring.superblock_lba(), ring.lba(superblock.journal.at + superblock.journal.fragments)});
+  }
   return areas;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fs-adapters/ufs/volume.h"
+#include "fs-adapters/ufs/write_kind.h"
 
 namespace headcrash::ufs {
 
@@ -33,7 +34,8 @@ class ZeroPage : private os::DiskDone {
     return {.op = model::Op::write,
             .lba = volume_.lba(extent.at),
             .sectors = static_cast<std::uint32_t>(length / kSectorBytes),
-            .data = std::span<const std::byte>(zeroes_).first(length)};
+            .data = std::span<const std::byte>(zeroes_).first(length),
+            .kind = static_cast<std::uint8_t>(WriteKind::data)};
   }
   void done(os::RequestId id, model::Status status) override;
 

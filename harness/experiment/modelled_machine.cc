@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "fs-adapters/os/device_stores.h"
 #include "fs-adapters/os/fiber_store.h"
 #include "fs-adapters/os/memory_machine.h"
 #include "fs-adapters/registry.h"
@@ -15,6 +16,8 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint32_t kLoadSectors = 2048;
+constexpr std::uint64_t kPlaceSectors =
+    2;  // whose kind is remembered: the smallest fragment of an experiment
 
 /// A checker's view of the disk: requests take their time, and each byte is looked at once.
 class CheckedStore final : public model::SectorStore {
@@ -78,23 +81,36 @@ Result<void> ModelledMachine::assemble() {
   }
   const auto plan = profiles::plan(devices);
   if (!plan) return pass_on(plan);
-  std::size_t device = 0;
+  const std::size_t used = options_.system->description().devices;
+  if (wanted.size() < used)
+    return fail(options_.system->full_name(), "has its log on a device of its own, which the machine lacks",
+                "name it as the first of more_disks");
   for (model::DeviceId id = 0; id < plan->device_count(); ++id) {
-    if (!plan->all[id].parent) ++device;
+    if (!plan->all[id].parent) {
+      host_devices_.push_back(id);
+      leaves_.emplace_back();
+    }
     if (!plan->all[id].leaf) continue;
     auto store = media::MemoryStore::create(plan->all[id].sectors);
     if (!store) return pass_on(store);
     stores_[id] = *std::move(store);
-    if (device == 1) first_leaves_.push_back(id);
+    leaves_.back().push_back(id);
   }
   // One drive holds what its host sees, whatever cache is between them; an array does not.
-  std::unique_ptr<media::MemoryStore> image;
-  if (first_leaves_.size() > 1) {
-    auto flat = media::MemoryStore::create(plan->all[0].sectors);
-    if (!flat) return pass_on(flat);
-    image = *std::move(flat);
+  std::vector<std::unique_ptr<media::MemoryStore>> images(used);
+  std::vector<os::DeviceStores::Part> parts;
+  for (std::size_t i = 0; i < used; ++i) {
+    const std::uint64_t sectors = plan->all[host_devices_[i]].sectors;
+    if (leaves_[i].size() > 1) {
+      auto flat = media::MemoryStore::create(sectors);
+      if (!flat) return pass_on(flat);
+      images[i] = *std::move(flat);
+    }
+    parts.push_back(
+        {.store = images[i] ? images[i].get() : stores_.at(leaves_[i][0]).get(), .sectors = sectors});
   }
-  if (auto made = make_image(image ? *image : *stores_.at(first_leaves_[0])); !made) return made;
+  os::DeviceStores image(parts);
+  if (auto made = make_image(image, used > 1 ? parts[1].sectors : 0); !made) return made;
   auto built =
       profiles::build(*plan, observer_, {.seed = options_.seed, .store = [this](model::DeviceId id) {
                                            const auto found = stores_.find(id);
@@ -105,21 +121,25 @@ Result<void> ModelledMachine::assemble() {
   clock_ = std::make_unique<os::VirtualClock>(built_.machine->simulation());
   for (std::size_t i = 0; i < wanted.size(); ++i)
     disks_.push_back(std::make_unique<os::ModelDisk>(*built_.machine, i));
-  if (image) {
-    if (auto loaded = load(*image); !loaded) return loaded;
+  for (std::size_t i = 0; i < used; ++i) {
+    if (!images[i]) continue;
+    if (auto loaded = load(i, *images[i]); !loaded) return loaded;
   }
+  count_kinds();
   start_system();
   return mount();
 }
 
-Result<void> ModelledMachine::make_image(model::SectorStore& image) {
-  if (const auto made = options_.system->type().mkfs(image, options_.mkfs); !made) return pass_on(made);
+Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_t second_sectors) {
+  adapters::Settings settings = options_.mkfs;
+  settings.insert(options_.system->description().mkfs.begin(), options_.system->description().mkfs.end());
+  if (const auto made = options_.system->type().mkfs(image, settings); !made) return pass_on(made);
   if (!options_.populate) return {};
   os::SystemOptions how = system_options();
   how.costs = {};
   how.queue.concatenated_sectors = kLoadSectors;
   how.queue.flush_for_order = false;
-  os::MemoryMachine machine(image, {.latency_ns = 0, .system = how});
+  os::MemoryMachine machine(image, {.latency_ns = 0, .system = how, .second_sectors = second_sectors});
   Result<void> done;
   machine.system.run_as(operator_, [&] {
     auto mounted = options_.system->mount(machine.system, {});
@@ -139,9 +159,9 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image) {
 }
 
 /// Through the array's own writes: where its members hold what, parity included, is its own affair.
-Result<void> ModelledMachine::load(const model::SectorStore& image) {
+Result<void> ModelledMachine::load(std::size_t device, const model::SectorStore& image) {
   constexpr os::TimeNs kRest = 2 * model::kSecondNs;  // until an array says on its members that it is clean
-  os::System loader(*clock_, *disks_[0], {.queue = {.flush_for_order = options_.write_cache}});
+  os::System loader(*clock_, *disks_[device], {.queue = {.flush_for_order = has_write_cache()}});
   Result<void> done;
   loader.run_as(operator_, [&] {
     os::FiberStore store(loader.queue, {.request_sectors_max = kLoadSectors});
@@ -167,12 +187,22 @@ os::SystemOptions ModelledMachine::system_options() const {
                         .syncer = options_.system->description().syncer.value_or(options_.syncer)};
   how.queue.schedule = options_.schedule;
   how.queue.concatenated_sectors = options_.concatenated_sectors;
-  how.queue.flush_for_order = options_.write_cache && options_.flushes;
+  how.queue.flush_for_order = has_write_cache() && options_.flushes;
   return how;
 }
 
+/// Of what the file system is on.
+bool ModelledMachine::has_write_cache() const {
+  const std::size_t more = options_.system->description().devices - 1;
+  const auto last = options_.more_disks.begin() + static_cast<std::ptrdiff_t>(more);
+  return options_.write_cache || std::any_of(options_.more_disks.begin(), last,
+                                             [](const MachineDisk& disk) { return disk.write_cache; });
+}
+
 void ModelledMachine::start_system() {
-  system_ = std::make_unique<os::System>(*clock_, *disks_[0], system_options());
+  std::vector<os::BlockDevice*> devices;
+  for (std::size_t i = 0; i < options_.system->description().devices; ++i) devices.push_back(disks_[i].get());
+  system_ = std::make_unique<os::System>(*clock_, devices, system_options());
   system_->queue.trace(this);
   trace_ = {};
   under_way_before_ = 0;
@@ -288,7 +318,7 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
 }
 
 const model::SectorStore* ModelledMachine::medium() const {
-  return first_leaves_.size() == 1 ? stores_.at(first_leaves_[0]).get() : nullptr;
+  return leaves_[0].size() == 1 ? stores_.at(leaves_[0][0]).get() : nullptr;
 }
 
 model::DeviceCounters ModelledMachine::device_counters() const {
@@ -308,6 +338,73 @@ model::DeviceCounters ModelledMachine::device_counters() const {
     sum.busy_ns += one.busy_ns;
   }
   return sum;
+}
+
+model::NvramCounters ModelledMachine::nvram_counters(NvramPlace place) const {
+  model::NvramCounters sum;
+  for (model::DeviceId id = 0; id < built_.all.size(); ++id) {
+    const bool above = std::ranges::find(host_devices_, id) != host_devices_.end();
+    if (built_.all[id].nvram == nullptr || above != (place == NvramPlace::above)) continue;
+    const model::NvramCounters one = built_.all[id].nvram->nvram_counters();
+    sum.cached_writes += one.cached_writes;
+    sum.write_hits += one.write_hits;
+    sum.dirty_hits += one.dirty_hits;
+    sum.read_hits += one.read_hits;
+    sum.absorbed_sectors += one.absorbed_sectors;
+    sum.destages += one.destages;
+    sum.destaged_sectors += one.destaged_sectors;
+    sum.failed_destages += one.failed_destages;
+    sum.write_throughs += one.write_throughs;
+    sum.room_waits += one.room_waits;
+    sum.replayed_sectors += one.replayed_sectors;
+    sum.lost_sectors += one.lost_sectors;
+    sum.dirty_sectors += one.dirty_sectors;
+  }
+  return sum;
+}
+
+/// From here on: what an image's loading has written is of no kind.
+void ModelledMachine::count_kinds() {
+  kinds_.resize(host_devices_.size());
+  for (std::size_t i = 0; i < host_devices_.size(); ++i) {
+    model::Nvram* const nvram = built_.all[host_devices_[i]].nvram;
+    if (nvram == nullptr) continue;
+    kinds_[i].resize(disks_[i]->sectors() / kPlaceSectors + 1);
+    nvram->count_kinds([this, i](std::uint64_t lba) { return kinds_[i][lba / kPlaceSectors]; });
+  }
+}
+
+/// Before requests are concatenated: of what is written to one place last, the kind is known when the cache takes
+/// it.
+void ModelledMachine::issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) {
+  if (request.op != model::Op::write || request.sectors == 0) return;
+  std::vector<std::uint8_t>& kinds = kinds_[os::device_of(request.lba)];
+  if (kinds.empty()) return;
+  const std::uint64_t first = request.lba & os::kSectorMask, last = first + request.sectors - 1;
+  std::fill(kinds.begin() + static_cast<std::ptrdiff_t>(first / kPlaceSectors),
+            kinds.begin() + static_cast<std::ptrdiff_t>(last / kPlaceSectors) + 1, request.kind);
+}
+
+std::vector<WriteHits> ModelledMachine::write_hits() const {
+  std::vector<WriteHits> sums;
+  for (const std::string_view kind : options_.system->type().block_kinds()) sums.push_back({.kind = kind});
+  for (const model::DeviceId id : host_devices_) {
+    if (built_.all[id].nvram == nullptr) continue;
+    const model::NvramKinds& kinds = built_.all[id].nvram->kinds();
+    for (std::size_t kind = 0; kind < sums.size(); ++kind) {
+      sums[kind].writes += kinds.at(kind).cached_writes;
+      sums[kind].dirty_hits += kinds.at(kind).dirty_hits;
+    }
+  }
+  return sums;
+}
+
+const model::Array* ModelledMachine::array() const {
+  for (const profiles::BuiltDevice& one : built_.all) {
+    if (one.nvram != nullptr) continue;
+    return one.array;
+  }
+  return nullptr;
 }
 
 void ModelledMachine::clear_trace() {

@@ -22,10 +22,13 @@
 //                  is not known
 //   syncer         each second a thirtieth of the cache, marked at one pass and written at the next
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "fs-adapters/os/model_disk.h"
@@ -37,7 +40,8 @@
 
 namespace headcrash::experiment {
 
-/// A device beside the first one, such as that of a log. Blank at the start.
+/// A device beside the first one. That of a log, where the system wants one (SystemDescription::devices), is the first
+/// of them; all others are blank at the start.
 struct MachineDisk {
   std::string profile;
   std::optional<std::uint64_t> size_bytes = {};  ///< nothing: all of it
@@ -56,7 +60,7 @@ struct ModelledMachineOptions {
   std::vector<MachineDisk> more_disks = {};
   /// What is mounted. The order that it relies on in the driver, and block_copy, are its own description's.
   std::shared_ptr<const adapters::SystemUnderTest> system = {};
-  adapters::Settings mkfs = {};
+  adapters::Settings mkfs = {};  ///< on top of what the system's description asks for
   /// Fills the file system before the machine is there: on a processor and a disk that take no time. What it
   /// leaves is unmounted as clean. An error ends start().
   std::function<VfsResult<void>(Vfs&)> populate = {};
@@ -88,6 +92,16 @@ struct Recovery {
   RecoveryStep repair, mount;  ///< a mount that was refused, a look at a few blocks, is in neither
   std::uint64_t findings = 0;  ///< of the repair
 };
+
+/// Blocks written in NVRAM, of one kind. A write counts once for each of the cache's blocks that it touches.
+struct WriteHits {
+  std::string_view kind;  ///< of adapters::FileSystemType::block_kinds()
+  std::uint64_t writes = 0;
+  std::uint64_t dirty_hits = 0;  ///< of them: those that were there, and dirty
+};
+
+/// Where NVRAM is: between the host and a device, or between an array and its members.
+enum class NvramPlace : std::uint8_t { above, below };
 
 inline double seconds_of(os::TimeNs ns) {
   return static_cast<double>(ns) / static_cast<double>(model::kSecondNs);
@@ -130,6 +144,15 @@ class ModelledMachine : private os::DiskTracer {
   /// Sums over all drives and flash devices, whatever is in front of them.
   model::DeviceCounters device_counters() const;
 
+  /// Sums over all NVRAM at that place, since the start.
+  model::NvramCounters nvram_counters(NvramPlace place) const;
+  /// Sums over all NVRAM above devices, since the file system was first mounted: one for each kind, in the order of
+  /// block_kinds(). What is in the cache is known by the last write to that place, of the file system at work; a
+  /// repair's and a populated image's are `other`.
+  std::vector<WriteHits> write_hits() const;
+  /// The first device, or what is below its NVRAM; null: no array.
+  const model::Array* array() const;
+
   /// What the driver's trace said since the last clear_trace(): each request issued, the paper's way.
   struct Trace {
     std::uint64_t completed = 0;
@@ -142,23 +165,29 @@ class ModelledMachine : private os::DiskTracer {
  private:
   explicit ModelledMachine(ModelledMachineOptions options) : options_(std::move(options)) {}
   Result<void> assemble();
-  Result<void> make_image(model::SectorStore& image);
-  Result<void> load(const model::SectorStore& image);
+  Result<void> make_image(model::SectorStore& image, std::uint64_t second_sectors);
+  Result<void> load(std::size_t device, const model::SectorStore& image);
   os::SystemOptions system_options() const;
+  bool has_write_cache() const;
   void start_system();
   void end_system();
   Result<void> mount();
   Result<std::uint64_t> repair();
   template <typename Body>
   Result<void> as_step(RecoveryStep& step, const Body& body);
+  void issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering) override;
   void completed(const os::DiskTrace& request) override;
+  void count_kinds();
 
   // From the bottom up; what is below outlives what is above.
   ModelledMachineOptions options_;
   model::NullObserver observer_;
   std::map<model::DeviceId, std::unique_ptr<media::MemoryStore>> stores_;  ///< of each leaf
-  std::vector<model::DeviceId> first_leaves_;                              ///< those below the first device
+  std::vector<std::vector<model::DeviceId>> leaves_;                       ///< those below each device
   profiles::BuiltMachine built_;
+  std::vector<model::DeviceId> host_devices_;  ///< those that the driver sees: disk(i)
+  /// Of each of them with NVRAM above: what was last written, by kPlaceSectors.
+  std::vector<std::vector<std::uint8_t>> kinds_;
   std::unique_ptr<os::VirtualClock> clock_;
   std::vector<std::unique_ptr<os::ModelDisk>> disks_;
   std::unique_ptr<os::System> system_;

@@ -205,6 +205,100 @@ TEST(ModelledMachine, HasMoreDisksThanOne) {
   EXPECT_TRUE(machine->recover(Repair::as_needed));
 }
 
+/// Names and data of some files, each synced as an NFS server would; hits in the NVRAM while it did so.
+std::vector<WriteHits> hits_of(const char* system, const char* profile, const char* log_profile) {
+  ModelledMachineOptions options = small_machine(system, profile);
+  if (log_profile != nullptr) options.more_disks = {{.profile = log_profile, .size_bytes = kSmall}};
+  const auto machine = taken(ModelledMachine::start(options));
+  const std::vector<WriteHits> before = machine->write_hits();
+  os::Account account{.name = "test"};
+  machine->system().run_as(account, [&] {
+    const std::vector<std::byte> data(8192, std::byte{0x5a});
+    for (int i = 0; i < 40; ++i) {
+      const auto file = machine->vfs().open("f" + std::to_string(i), {.create = true});
+      ASSERT_TRUE(file);
+      for (std::uint64_t block = 0; block < 15; ++block) {
+        ASSERT_TRUE(machine->vfs().pwrite(*file, block * data.size(), data));
+        ASSERT_TRUE(machine->vfs().fsync(*file));
+      }
+      ASSERT_TRUE(machine->vfs().close(*file));
+    }
+  });
+  std::vector<WriteHits> hits = machine->write_hits();
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    sum += hits[i].dirty_hits;
+    hits[i].writes -= before[i].writes, hits[i].dirty_hits -= before[i].dirty_hits;
+  }
+  // The counters of the caches count the loading of an array's image, too.
+  EXPECT_LE(sum, machine->nvram_counters(NvramPlace::above).dirty_hits);
+  return hits;
+}
+
+double share(const std::vector<WriteHits>& hits, std::string_view kind) {
+  for (const WriteHits& one : hits)
+    if (one.kind == kind && one.writes > 0)
+      return static_cast<double>(one.dirty_hits) / static_cast<double>(one.writes);
+  return -1;
+}
+
+/// Peacock 1998, section 4: metadata that is written in place again and again stays in the cache, a log that goes
+/// round does not.
+TEST(ModelledMachine, CountsHitsInNvramByWhatIsWritten) {
+  const auto in_place = hits_of("conventional", "netra-raid0-presto", nullptr);
+  EXPECT_GT(share(in_place, "inodes"), 0.9);
+  EXPECT_GT(share(in_place, "indirect"), 0.5);
+  EXPECT_LT(share(in_place, "data"), 0.1);
+  EXPECT_EQ(share(in_place, "log"), -1);
+  EXPECT_EQ(share(in_place, "other"), -1);
+  const auto logged = hits_of("journal-external-data", "netra-raid0-presto-beside-log", "netra-log-presto");
+  EXPECT_GE(share(logged, "log"), 0.0);
+  EXPECT_LT(share(logged, "log"), 0.5);
+  EXPECT_LT(share(logged, "log"), share(in_place, "inodes"));
+}
+
+TEST(ModelledMachine, CountsNothingWhereThereIsNoNvram) {
+  const auto machine =
+      taken(ModelledMachine::start(small_machine("conventional", "netra-raid5-presto-lower")));
+  work(*machine);
+  for (const WriteHits& one : machine->write_hits()) EXPECT_EQ(one.writes, 0U) << one.kind;
+  EXPECT_EQ(machine->nvram_counters(NvramPlace::above).cached_writes, 0U);
+  EXPECT_GT(machine->nvram_counters(NvramPlace::below).cached_writes, 0U);
+  ASSERT_NE(machine->array(), nullptr);
+  EXPECT_GT(machine->array()->array_counters().prewrites, 0U);
+}
+
+TEST(ModelledMachine, ALogOnADeviceOfItsOwnGoesWithTheOther) {
+  for (const char* system : {"journal-external", "journal-external-data", "journal-external-unbatched"}) {
+    SCOPED_TRACE(system);
+    ModelledMachineOptions options = small_machine(system);
+    EXPECT_FALSE(ModelledMachine::start(options)) << "no device for the log";
+    options.more_disks = {{.profile = "hp-c2447", .size_bytes = kSmall}, {.profile = "hp-c2447"}};
+    options.populate = [](Vfs& vfs) { return make(vfs, "old"); };
+    const auto machine = taken(ModelledMachine::start(options));
+    work(*machine);
+    machine->cut();
+    const Recovery recovery = taken(machine->recover(Repair::as_needed));
+    EXPECT_FALSE(recovery.repair.done) << "the mount replays";
+    EXPECT_TRUE(is_there(*machine, "old"));
+    EXPECT_TRUE(is_there(*machine, "synced"));
+    work(*machine);
+    machine->cut();
+    EXPECT_TRUE(taken(machine->recover(Repair::always)).repair.done);
+    EXPECT_TRUE(is_there(*machine, "synced"));
+  }
+}
+
+TEST(ModelledMachine, ALogOnAnArrayIsLoadedThroughIt) {
+  ModelledMachineOptions options = small_machine("journal-external", "raid5-5");
+  options.more_disks = {{.profile = "raid1-2", .size_bytes = kSmall}};
+  const auto machine = taken(ModelledMachine::start(options));
+  work(*machine);
+  machine->cut();
+  EXPECT_FALSE(taken(machine->recover(Repair::as_needed)).repair.done);
+  EXPECT_TRUE(is_there(*machine, "synced"));
+}
+
 TEST(ModelledMachine, NamesSystemsThatThereAreNot) {
   EXPECT_FALSE(machine_with("ufs", "no-such-scheme"));
   EXPECT_FALSE(machine_with("no-such-type", "no-order"));

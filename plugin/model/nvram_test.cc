@@ -141,11 +141,11 @@ TEST(Nvram, CountsHitsByKind) {
   NvramBench b;
   b.write(0, 8, 1);  // nobody asks yet
   b.nvram->count_kinds([](std::uint64_t lba) { return static_cast<std::uint8_t>(lba / 80); });
-  b.write(0, 8, 2);                                       // kind 0, dirty
-  b.write(4, 16, 3);                                      // three blocks: one was there, one begins in it
-  for (int i = 0; i < 5; ++i) b.write(80, 4, 10 + i);     // kind 1
-  for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);     // the same block, other sectors
-  b.write(72, 16, 30);                                    // kinds 0 and 1 in one request
+  b.write(0, 8, 2);                                    // kind 0, dirty
+  b.write(4, 16, 3);                                   // three blocks: one was there, one begins in it
+  for (int i = 0; i < 5; ++i) b.write(80, 4, 10 + i);  // kind 1
+  for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);  // the same block, other sectors
+  b.write(72, 16, 30);                                 // kinds 0 and 1 in one request
   const NvramKinds& kinds = b.nvram->kinds();
   EXPECT_EQ(kinds[0].cached_writes, 1U + 3 + 1);
   EXPECT_EQ(kinds[0].dirty_hits, 1U + 1);

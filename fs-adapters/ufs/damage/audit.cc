@@ -222,8 +222,8 @@ std::string Audit::contradiction_in(std::span<const std::byte> image, Names name
   };
   const std::uint32_t summary = superblock.summary_bytes / geometry.fragment_bytes();
   if (auto problem = take(*reader, superblock.summary_address, summary); !problem.empty()) return problem;
-  if (auto problem = take(*reader, superblock.journal.at, superblock.journal.fragments); !problem.empty())
-    return problem;
+  const ufs::Extent journal = superblock.journal_inside();
+  if (auto problem = take(*reader, journal.at, journal.fragments); !problem.empty()) return problem;
   for (InodeNumber number = ufs::kRootInode; number < geometry.inodes(); ++number) {
     if (!geometry.is_inode(number) || is_unused(image, geometry, number)) continue;
     if (auto problem = in("inode", number, count_inode(*reader, number)); !problem.empty()) return problem;

@@ -187,7 +187,7 @@ bool put_stray_superblock(Damaging& image) {
 }
 
 bool put_no_journal(Damaging& image) {
-  const ufs::Extent& journal = image.survey().superblock().journal;
+  const ufs::Extent journal = image.survey().superblock().journal_inside();
   if (journal.fragments == 0) return false;
   image.change(image.geometry().lba_of(journal.at), 1,
                [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });

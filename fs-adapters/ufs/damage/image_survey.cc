@@ -104,7 +104,7 @@ bool ImageSurvey::is_free(FragmentAddress at) const {
   };
   return geometry_.is_data(at) && !run_at(at) &&
          !inside(superblock_.summary_address, geometry_.fragments_of(superblock_.summary_bytes)) &&
-         !inside(superblock_.journal.at, superblock_.journal.fragments);
+         !inside(superblock_.journal_inside().at, superblock_.journal_inside().fragments);
 }
 
 }  // namespace headcrash::ufs::damage

@@ -43,6 +43,7 @@ inline Setup journal_setup(const JournalOptions& options = {}) {
 inline std::vector<Setup> all_setups() {
   std::vector<Setup> setups;
   for (Setup& variant : scheme_variants()) {
+    if (variant.features.external_journal) continue;  // wants two disks: external_journal_test.cc
     const bool driver_only = variant.queue.flag == os::FlagMeaning::part && !variant.block_copy;
     if (driver_only || (variant.control && variant.mount.scheme != SchemeKind::no_order)) continue;
     if (variant.block_copy && !variant.mount.options.allocation_initialization)

@@ -33,6 +33,9 @@ std::vector<Candidate> journals() {
   std::vector<Candidate> found;
   for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {
     if (!scheme.name.starts_with("journal") || scheme.control) continue;
+    // Peacock's peers of a file server (harness/experiment/peacock98).
+    if (scheme.features.any() || scheme.mount.options.journal.sharing != ufs::JournalOptions::Sharing::all)
+      continue;
     found.push_back({scheme.name, UfsSetup{.name = scheme.name, .scheme = scheme}});
   }
   if (found.empty()) found = {{"journal, each change committed", {}}, {"journal, delayed group commit", {}}};

@@ -14,7 +14,10 @@ constexpr std::size_t kMinimisingChecks = 200;
 class SecondRun {
  public:
   SecondRun(const FormattedDisk& formatted, const adapters::SystemUnderTest& system)
-      : formatted_(formatted), system_(system), disk_(formatted.bytes), fsck_(system.type().checker()) {}
+      : formatted_(formatted),
+        system_(system),
+        disk_(formatted.bytes, formatted.log_at),
+        fsck_(system.type().checker()) {}
 
   Result<void> record(std::span<const workload::Operation> operations, const RunOptions& options,
                       const std::filesystem::path& recording) {

@@ -83,7 +83,7 @@ class Bench {
   /// `formatted` must outlive it.
   explicit Bench(const FormattedDisk& formatted)
       : formatted_(formatted),
-        disk_(formatted.bytes),
+        disk_(formatted.bytes, formatted.log_at),
         fsck_(formatted.type->checker()),
         audit_(formatted.type->audit()) {}
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fs-adapters/os/device_stores.h"
 #include "fs-adapters/os/memory_machine.h"
 #include "harness/workload/stamp.h"
 #include "plugin/record/recording.h"
@@ -99,10 +100,11 @@ VfsResult<void> leave_a_log(Vfs& vfs) {
   return vfs.fsync_directory("");
 }
 
-Result<void> use(RecordedBytes& store, const adapters::LabDisk& kind,
+Result<void> use(os::DeviceStores& store, const adapters::LabDisk& kind,
                  const adapters::SystemUnderTest& system) {
   os::MemoryMachine machine(store, {.system = {.queue = system.description().queue,
-                                               .cache = {.block_copy = system.description().block_copy}}});
+                                               .cache = {.block_copy = system.description().block_copy}},
+                                    .second_sectors = kind.log_bytes / kSectorBytes});
   os::Account account{.name = "user"};
   Result<void> result;
   machine.system.syncer.start();
@@ -131,7 +133,9 @@ std::uint64_t FormattedDisk::sectors() const {
 Result<FormattedDisk> format_disk(const adapters::FileSystemType& type, const adapters::LabDisk& kind,
                                   const std::filesystem::path& recording) {
   FormattedDisk disk{.type = &type};
-  disk.bytes.resize(kind.bytes / kSectorBytes * kSectorBytes);
+  const std::uint64_t first = kind.bytes / kSectorBytes, second = kind.log_bytes / kSectorBytes;
+  disk.bytes.resize((first + second) * kSectorBytes);
+  disk.log_at = second == 0 ? 0 : first;
   disk.recording = recording;
   std::error_code error;
   std::filesystem::remove(recording, error);
@@ -141,11 +145,14 @@ Result<FormattedDisk> format_disk(const adapters::FileSystemType& type, const ad
   if (!writer) return pass_on(writer);
   RecordedBytes store(disk.bytes, **writer);
   if (const auto filled = fill(store); !filled) return pass_on(filled);
-  if (const auto made = type.mkfs(store, kind.mkfs); !made) return pass_on(made);
+  std::vector<os::DeviceStores::Part> parts{{.store = &store, .sectors = first}};
+  if (second > 0) parts.push_back({.store = &store, .first = first, .sectors = second});
+  os::DeviceStores devices(parts);
+  if (const auto made = type.mkfs(devices, kind.mkfs); !made) return pass_on(made);
   if (!kind.used_by.empty()) {
     const auto system = type.find_system(kind.used_by);
     if (!system) return pass_on(system);
-    if (const auto used = use(store, kind, **system); !used) return pass_on(used);
+    if (const auto used = use(devices, kind, **system); !used) return pass_on(used);
   }
   if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
   if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);

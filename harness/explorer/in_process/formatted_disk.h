@@ -16,7 +16,8 @@ namespace headcrash::in_process {
 
 struct FormattedDisk {
   const adapters::FileSystemType* type = nullptr;
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> bytes;  ///< of all its devices, one behind the other
+  std::uint64_t log_at = 0;      ///< the second one's first sector; 0: there is none
   std::filesystem::path recording;
   std::string state;                                  ///< its last one
   std::shared_ptr<const states::RunHistory> history;  ///< the recording

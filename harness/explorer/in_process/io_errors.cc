@@ -8,7 +8,7 @@ namespace headcrash::in_process {
 
 Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, std::uint64_t seed) {
   constexpr std::uint64_t kAnywhereOneIn = 3, kAnywhereNthMax = 120, kSecondOneIn = 3;
-  const StateDisk disk(formatted.bytes);
+  const StateDisk disk(formatted.bytes, formatted.log_at);
   const auto areas = formatted.type->fault_areas(disk);
   if (!areas) return pass_on(areas);
   const std::vector<os::SectorRange> anywhere(1);

@@ -118,7 +118,7 @@ TEST_P(IoErrors, ARecordingKnowsWhatAFailedWriteLeft) {
   for (std::uint64_t seed = 1; seed <= kIoErrorSeeds; ++seed) {
     const RunOptions run = run_of(seed);
     SCOPED_TRACE(trace_of(seed, run));
-    StateDisk disk(formatted_.bytes);
+    StateDisk disk(formatted_.bytes, formatted_.log_at);
     const auto recorded = record_run(formatted_, disk, *GetParam(), operations_of(seed), run, recording_);
     ASSERT_TRUE(recorded) << recorded.error().message();
     failed += recorded->met.failed_requests;

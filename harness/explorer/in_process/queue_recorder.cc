@@ -14,7 +14,7 @@ void QueueRecorder::issued(os::RequestId id, const os::BlockRequest& request, co
   events_.push_back({.kind = Event::Kind::submit,
                      .at = executor_.now(),
                      .id = id,
-                     .lba = request.lba,
+                     .lba = medium_.sector_of(request.lba),
                      .data = {request.data.begin(), request.data.end()}});
 }
 

@@ -21,8 +21,9 @@ void digest_sectors(std::uint64_t lba, std::span<const std::byte> bytes, std::ui
 
 }  // namespace
 
-StateDisk::StateDisk(std::span<const std::byte> base)
+StateDisk::StateDisk(std::span<const std::byte> base, std::uint64_t log_at)
     : base_(base),
+      log_at_(log_at),
       current_(base.begin(), base.end()),
       base_digests_(base.size() / kSectorBytes),
       source_(base.size() / kSectorBytes, kBase),
@@ -31,14 +32,20 @@ StateDisk::StateDisk(std::span<const std::byte> base)
   digests_ = base_digests_;
 }
 
-Result<void> StateDisk::check(std::uint64_t lba, std::uint64_t count) const {
-  if (lba <= sectors() && count <= sectors() - lba) return {};
-  return fail("state", fmt::format("sectors {} to {} are beyond its end", lba, lba + count));
+/// Its first sector among those of both devices.
+Result<std::uint64_t> StateDisk::place(std::uint64_t address, std::uint64_t count) const {
+  const std::size_t device = os::device_of(address);
+  const std::uint64_t sector = address & os::kSectorMask;
+  const std::uint64_t end = device == 0 ? sectors() : device == 1 ? second_sectors() : 0;
+  if (sector <= end && count <= end - sector) return sector_of(address);
+  return fail("state", fmt::format("sectors {} to {} are beyond the end of device {}", sector, sector + count,
+                                   device));
 }
 
 Result<void> StateDisk::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto inside = check(lba, into.size() / kSectorBytes); !inside) return inside;
-  std::memcpy(into.data(), current_.data() + lba * kSectorBytes, into.size());
+  const auto at = place(lba, into.size() / kSectorBytes);
+  if (!at) return pass_on(at);
+  std::memcpy(into.data(), current_.data() + *at * kSectorBytes, into.size());
   return {};
 }
 
@@ -52,16 +59,18 @@ void StateDisk::changed(std::uint64_t lba, std::uint64_t count) {
 }
 
 Result<void> StateDisk::write(std::uint64_t lba, std::span<const std::byte> data) {
-  if (auto inside = check(lba, data.size() / kSectorBytes); !inside) return inside;
-  std::memcpy(current_.data() + lba * kSectorBytes, data.data(), data.size());
-  changed(lba, data.size() / kSectorBytes);
+  const auto at = place(lba, data.size() / kSectorBytes);
+  if (!at) return pass_on(at);
+  std::memcpy(current_.data() + *at * kSectorBytes, data.data(), data.size());
+  changed(*at, data.size() / kSectorBytes);
   return {};
 }
 
 Result<void> StateDisk::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  if (auto inside = check(lba, count); !inside) return inside;
-  std::memset(current_.data() + lba * kSectorBytes, 0, count * kSectorBytes);
-  changed(lba, count);
+  const auto at = place(lba, count);
+  if (!at) return pass_on(at);
+  std::memset(current_.data() + *at * kSectorBytes, 0, count * kSectorBytes);
+  changed(*at, count);
   return {};
 }
 

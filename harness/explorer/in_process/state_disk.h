@@ -11,6 +11,11 @@
 // inode tables does so at the speed of memory. What a state is made of is the same as in
 // states::RunHistory::image, only that nothing is read from the recording again. A digest of each sector goes
 // with it: who knows what a digest stood for need not look at the bytes.
+//
+// A file system with its log on a device of its own has both here, the log's behind the other: sectors from log_at on
+// are what a driver calls the second device (os/device_address.h). One recording then has both disks' writes in one
+// order of issue, and a cut leaves what it leaves on both: any subset of the writes under way, whichever disk they are
+// for, as far as the driver's order goes over them. That is two drives with one power supply.
 
 #include <cstdint>
 #include <memory>
@@ -18,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "fs-adapters/os/device_address.h"
 #include "plugin/model/store.h"
 #include "plugin/states/run_history.h"
 
@@ -25,10 +31,16 @@ namespace headcrash::in_process {
 
 class StateDisk final : public model::SectorStore {
  public:
-  /// `base`: whole sectors; must outlive it.
-  explicit StateDisk(std::span<const std::byte> base);
+  /// `base`: whole sectors; must outlive it. `log_at`: the second device's first one; 0: there is none.
+  explicit StateDisk(std::span<const std::byte> base, std::uint64_t log_at = 0);
 
-  std::uint64_t sectors() const override { return current_.size() / model::kSectorBytes; }
+  /// Of the first device. Reads and writes are at a driver's addresses, all else counts the sectors of both.
+  std::uint64_t sectors() const override { return log_at_ == 0 ? all_sectors() : log_at_; }
+  std::uint64_t second_sectors() const { return log_at_ == 0 ? 0 : all_sectors() - log_at_; }
+  /// Among the sectors of both.
+  std::uint64_t sector_of(std::uint64_t address) const {
+    return os::device_of(address) == 0 ? address : log_at_ + (address & os::kSectorMask);
+  }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
@@ -53,12 +65,14 @@ class StateDisk final : public model::SectorStore {
 
  private:
   static constexpr std::uint32_t kBase = 0, kChanged = 0xffffffffU;  // else 1 + index of the write
-  Result<void> check(std::uint64_t lba, std::uint64_t count) const;
+  std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
+  Result<std::uint64_t> place(std::uint64_t address, std::uint64_t count) const;
   void changed(std::uint64_t lba, std::uint64_t count);
   void put(std::uint64_t sector, std::uint32_t source);
   void want(std::size_t write, std::uint32_t first, std::uint32_t count);
 
   std::span<const std::byte> base_;
+  std::uint64_t log_at_;
   std::vector<std::byte> current_;
   std::vector<std::uint64_t> base_digests_, digests_;  ///< by sector
   std::vector<std::uint32_t> source_;                  ///< by sector
