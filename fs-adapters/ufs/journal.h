@@ -179,6 +179,7 @@ class Journal : public Scheme {
   bool all_written(const Writes& writes);
   enum class Where : std::uint8_t { homes, log };
   bool flush(Where where);
+  void send_home(const Transaction& transaction);
   void send_unawaited(std::uint32_t position, std::span<const std::byte> fragment);
   void logged(Transaction& transaction, std::uint32_t fragments);
   void release(const Frees& frees);

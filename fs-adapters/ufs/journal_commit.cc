@@ -276,11 +276,23 @@ bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<
   return true;
 }
 
+/// For a control: nothing has been committed yet.
+void Journal::send_home(const Transaction& transaction) {
+  for (const os::BufferKey& key : transaction.keys) {
+    os::HeldBuffer buffer = volume_.cache.cached(key);
+    if (buffer && buffer.dirty())
+      volume_.cache.write_async(std::move(buffer));
+    else
+      volume_.cache.release(std::move(buffer));
+  }
+}
+
 bool Journal::write(Transaction& transaction) {
   const std::uint32_t fragments = fragments_of(transaction.record, ring_.fragment_bytes());
   if (volume_.stopped() || !make_room(fragments)) return false;
   transaction.record.epoch = super_.epoch;
   transaction.record.sequence = sequence_;
+  if (options_.journal.broken == JournalOptions::Rule::homes_early) send_home(transaction);
   if (!put_into_ring(transaction.record, transaction.data)) return false;
   ++counters_.commits;
   counters_.images += transaction.record.images.size();

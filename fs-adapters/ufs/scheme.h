@@ -161,7 +161,7 @@ struct JournalOptions {
   /// All but the first are for tests, and must be caught.
   enum class Rule : std::uint8_t {
     all_kept,
-    homes_early,     ///< blocks go to their places before what they hold has been committed
+    homes_early,     ///< blocks go to their places before they go to the log
     data_unawaited,  ///< the commit record waits for the log's own writes, not for those of data
     answered_early,  ///< who waits for a commit is answered when its record has been issued
   };

@@ -79,7 +79,8 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
   add("journal-external-data-unbatched",
       "Journal with data on a device of its own, a commit for each who waits", kDataUnbatched);
   using Rule = Options::Rule;
-  add("journal-external-homes-early", "Journal on a device of its own, after the blocks' places are written",
+  add("journal-external-homes-early",
+      "Journal on a device of its own, to which blocks go after they have gone to their places",
       {.broken = Rule::homes_early});
   add("journal-external-data-unawaited",
       "Journal on a device of its own whose commit record does not wait for data",

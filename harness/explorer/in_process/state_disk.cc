@@ -109,7 +109,7 @@ Result<void> StateDisk::begin_run(std::shared_ptr<const states::RunHistory> run)
   payloads_.resize(bytes);
   payload_digests_.resize(bytes / kSectorBytes);
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    invariant(writes[i].op == model::Op::write && writes[i].lba + writes[i].sectors <= sectors(),
+    invariant(writes[i].op == model::Op::write && writes[i].lba + writes[i].sectors <= all_sectors(),
               "the lab's recordings consist of writes inside the disk");
     const auto into =
         std::span(payloads_).subspan(payload_at_[i], std::size_t{writes[i].sectors} * kSectorBytes);

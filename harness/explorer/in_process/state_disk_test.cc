@@ -21,6 +21,30 @@ std::optional<std::uint64_t> sector_with_another_digest(const StateDisk& disk) {
   return {};
 }
 
+/// A file system's own disk, and behind it that of its log, at a driver's addresses.
+TEST(StateDisk, HasASecondDeviceBehindTheFirst) {
+  std::vector<std::byte> base(40 * model::kSectorBytes);
+  StateDisk disk(base, 30);
+  EXPECT_EQ(disk.sectors(), 30U);
+  EXPECT_EQ(disk.second_sectors(), 10U);
+  EXPECT_EQ(disk.sector_of(29), 29U);
+  EXPECT_EQ(disk.sector_of(os::device_address(1, 9)), 39U);
+  const std::vector<std::byte> two(2 * model::kSectorBytes, std::byte{7});
+  EXPECT_FALSE(disk.write(29, two));
+  EXPECT_FALSE(disk.write(os::device_address(1, 9), two));
+  EXPECT_FALSE(disk.write(os::device_address(2, 0), two));
+  ASSERT_TRUE(disk.write(os::device_address(1, 8), two));
+  EXPECT_EQ(disk.bytes()[38 * model::kSectorBytes], std::byte{7});
+  for (std::uint64_t sector = 0; sector < 40; ++sector)
+    EXPECT_EQ(disk.digests()[sector] == 0, sector < 38) << sector;
+  std::vector<std::byte> read(two.size());
+  ASSERT_TRUE(disk.read(os::device_address(1, 8), read));
+  EXPECT_EQ(read, two);
+  ASSERT_TRUE(disk.write_zeroes(os::device_address(1, 8), 2));
+  EXPECT_EQ(disk.bytes()[39 * model::kSectorBytes], std::byte{0});
+  EXPECT_FALSE(StateDisk(base).write(os::device_address(1, 0), two)) << "there is one device";
+}
+
 TEST(StateDisk, ShowsTheImageOfEveryState) {
   const TemporaryFolder folder;
   const auto scheme = adapters::find_system("ufs", "no-order");
