@@ -77,7 +77,8 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
                     const os::SyncerOptions& syncer) {
     os::MemoryMachine machine(*image_, {.system = {.queue = system().description().queue,
                                                    .cache = {.block_copy = system().description().block_copy},
-                                                   .syncer = syncer}});
+                                                   .syncer = syncer},
+                                        .second_sectors = log_sectors_});
     os::Account account{.name = "user"};
     machine.system.syncer.start();
     machine.system.run_as(account, [&] {
@@ -152,7 +153,10 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
     EXPECT_TRUE(report->nothing_found()) << report->findings.front().text;
   }
 
-  std::unique_ptr<media::MemoryStore> store_;
+  std::unique_ptr<media::MemoryStore> store_,
+      log_store_;  ///< the latter where the system has a second device
+  std::uint64_t log_sectors_ = 0;
+  std::unique_ptr<os::DeviceStores> image_;  ///< of both
   Counters counted_;
 };
 

@@ -393,6 +393,7 @@ std::vector<WriteHits> ModelledMachine::write_hits() const {
     const model::NvramKinds& kinds = built_.all[id].nvram->kinds();
     for (std::size_t kind = 0; kind < sums.size(); ++kind) {
       sums[kind].writes += kinds.at(kind).cached_writes;
+      sums[kind].block_hits += kinds.at(kind).block_hits;
       sums[kind].dirty_hits += kinds.at(kind).dirty_hits;
     }
   }

@@ -97,7 +97,10 @@ struct Recovery {
 struct WriteHits {
   std::string_view kind;  ///< of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
-  std::uint64_t dirty_hits = 0;  ///< of them: those that were there, and dirty
+  std::uint64_t block_hits = 0;  ///< of them: to a block that was there, and dirty
+  std::uint64_t dirty_hits =
+      0;  ///< ... and in what was written: less to be written back. A log that continues in a
+          ///< block hits the block, and not what it writes
 };
 
 /// Where NVRAM is: between the host and a device, or between an array and its members.

@@ -160,11 +160,13 @@ void Nvram::State::copy_in(Command& command, std::uint32_t sectors) {
       request.data.first(std::min<std::size_t>(request.data.size(), std::size_t{sectors} * kSectorBytes));
   NvramBlocks::Seen seen;
   if (kind_of) {
-    seen = [this](std::uint64_t lba, bool was_dirty) {
-      const std::uint8_t kind = kind_of(lba);
+    seen = [this](const NvramBlocks::Written& written) {
+      const std::uint8_t kind = kind_of(written.lba);
       invariant(kind < kNvramKindsMax, "a kind of write is one of those that are counted");
-      ++kinds.at(kind).cached_writes;
-      if (was_dirty) ++kinds.at(kind).dirty_hits;
+      NvramKindCounters& counters = kinds.at(kind);
+      ++counters.cached_writes;
+      if (written.block_dirty) ++counters.block_hits;
+      if (written.sector_dirty) ++counters.dirty_hits;
     };
   }
   const NvramBlocks::Hits hits = blocks.write({request.lba, sectors}, data, seen);

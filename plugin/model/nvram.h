@@ -84,7 +84,9 @@ inline constexpr std::size_t kNvramKindsMax = 16;
 
 /// As in NvramCounters, of one kind.
 struct NvramKindCounters {
-  std::uint64_t cached_writes = 0, dirty_hits = 0;
+  std::uint64_t cached_writes = 0;
+  std::uint64_t block_hits = 0;  ///< ... to blocks that were dirty, whatever sectors of them
+  std::uint64_t dirty_hits = 0;  ///< ... and dirty in what was written
 };
 using NvramKinds = std::array<NvramKindCounters, kNvramKindsMax>;
 

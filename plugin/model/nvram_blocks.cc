@@ -199,7 +199,7 @@ NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const s
     if (found) ++hits.present;
     const bool was_dirty = (block.dirty & mask) != 0;
     if (was_dirty) ++hits.dirty;
-    if (seen) seen(at, was_dirty);
+    if (seen) seen({.lba = at, .block_dirty = block.dirty != 0, .sector_dirty = was_dirty});
     hits.absorbed_sectors += count_bits(block.dirty & mask);
     if (has_bytes_) {
       const auto target =

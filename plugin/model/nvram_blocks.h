@@ -49,8 +49,13 @@ class NvramBlocks {
   bool leaving(const SectorRange& range) const;
 
   // ---- what happens to the bytes
-  /// Of a block that is written: the first sector of it that is, and whether any of these was dirty.
-  using Seen = std::function<void(std::uint64_t lba, bool was_dirty)>;
+  /// Of a block that is written, as it was before.
+  struct Written {
+    std::uint64_t lba = 0;      ///< the first sector of it that is written
+    bool block_dirty = false;   ///< any sector of the block was dirty
+    bool sector_dirty = false;  ///< ... any that is written
+  };
+  using Seen = std::function<void(const Written&)>;
   /// Makes the range dirty with `data` (empty: zeroes, or only times matter). There must be room. Calls `seen`,
   /// unless it is empty, for each block.
   Hits write(const SectorRange& range, std::span<const std::byte> data, const Seen& seen = {});

@@ -150,7 +150,9 @@ TEST(Nvram, CountsHitsByKind) {
   EXPECT_EQ(kinds[0].cached_writes, 1U + 3 + 1);
   EXPECT_EQ(kinds[0].dirty_hits, 1U + 1);
   EXPECT_EQ(kinds[1].cached_writes, 5U + 3 + 1);
+  EXPECT_EQ(kinds[0].block_hits, 1U + 1);
   EXPECT_EQ(kinds[1].dirty_hits, 4U + 2 + 1) << "a sector that was dirty, not only its block";
+  EXPECT_EQ(kinds[1].block_hits, 4U + 3 + 1);
   EXPECT_EQ(b.counters().cached_writes, kinds[0].cached_writes + kinds[1].cached_writes + 1);
   EXPECT_EQ(b.counters().dirty_hits, kinds[0].dirty_hits + kinds[1].dirty_hits);
   b.nvram->count_kinds({});
