@@ -292,7 +292,9 @@ TEST(ExternalJournal, ACutAfterAnyWriteLeavesNothingToRepair) {
         for (int i = 0; i < 40; ++i) {
           bench::put_file(fs, "f" + std::to_string(i), std::string(i * 700, 'f'));
           if (i % 2 == 1) put_synced(fs, "s" + std::to_string(i), std::string(30'000, 's'));
-          if (i % 3 == 2) EXPECT_TRUE(fs.unlink("f" + std::to_string(i - 1)));
+          if (i % 3 == 2) {
+            EXPECT_TRUE(fs.unlink("f" + std::to_string(i - 1)));
+          }
         }
         synced = m.log.log.size();
         m.machine.system.executor.sleep_until(m.machine.system.executor.now() + 40 * model::kSecondNs);

@@ -342,10 +342,11 @@ model::DeviceCounters ModelledMachine::device_counters() const {
 
 model::NvramCounters ModelledMachine::nvram_counters(NvramPlace place) const {
   model::NvramCounters sum;
-  for (model::DeviceId id = 0; id < built_.all.size(); ++id) {
+  for (std::size_t id = 0; id < built_.all.size(); ++id) {
+    const model::Nvram* const nvram = built_.all[id].nvram;
     const bool above = std::ranges::find(host_devices_, id) != host_devices_.end();
-    if (built_.all[id].nvram == nullptr || above != (place == NvramPlace::above)) continue;
-    const model::NvramCounters one = built_.all[id].nvram->nvram_counters();
+    if (nvram == nullptr || above != (place == NvramPlace::above)) continue;
+    const model::NvramCounters one = nvram->nvram_counters();
     sum.cached_writes += one.cached_writes;
     sum.write_hits += one.write_hits;
     sum.dirty_hits += one.dirty_hits;
