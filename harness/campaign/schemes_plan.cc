@@ -145,8 +145,7 @@ bool is_family(std::string_view name) {
 bool is_possible(const FamilyShare& family, std::span<const adapters::SystemUnderTest* const> systems) {
   return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {
     return system->lab_disk(family.disk) &&
-           (family.name != kDamageFamily ||
-            (system->type().has_repair_trials() && system->description().devices == 1));
+           (family.name != kDamageFamily || system->type().has_repair_trials());
   });
 }
 

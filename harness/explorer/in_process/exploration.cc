@@ -202,6 +202,7 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
 /// told it.
 Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
+  if (formatted_.log_at != 0) return {};  // trials are of one disk
   disk_.show({.event = result.run.to_event});
   const std::vector<std::byte> sound(disk_.bytes().begin(), disk_.bytes().end());
   auto trials = formatted_.type->repair_trials(sound);
