@@ -218,6 +218,30 @@ TEST_P(IoErrors, AReadThatFailsInTheMiddleOfAnOperation) {
   EXPECT_GT(went_on, 0);
 }
 
+/// Each write of operations that take a last name away fails once: an entry that stays on the disk keeps its inode.
+TEST_P(IoErrors, AWriteThatFailsInTheMiddleOfAnOperation) {
+  for (std::uint64_t nth = 1; nth <= 14; ++nth) {
+    Mounted m(GetParam(), only_who_asks_writes());
+    m.mount();
+    m.as_user([&] {
+      FileSystem& fs = *m.file_system;
+      EXPECT_TRUE(fs.mkdir("d", 0755) && fs.mkdir("d/below", 0755) && fs.mkdir("e", 0755));
+      for (const char* name : {"d/a", "d/b", "e/c"}) bench::put_file(fs, name, std::string(60'000, name[2]));
+      EXPECT_TRUE(fs.sync());
+      m.machine.faulty_disk.add({.op = model::Op::write, .nth = nth});
+      (void)fs.unlink("d/a");
+      (void)fs.rename("d/b", "e/c", RenameMode::replace);
+      (void)fs.rmdir("d/below");
+      (void)fs.sync();
+      m.queue.drain();
+      SCOPED_TRACE(nth);
+      (void)as_after_a_cut(m);
+      m.file_system->abandon();
+      m.file_system.reset();
+    });
+  }
+}
+
 /// Each read that the removal of a file needs fails once. What could not be freed leaks: nobody says that all
 /// is well, be it freed by the operation, at its end, or by a work item of a later sync.
 TEST_P(IoErrors, AReadThatFailsWhileSpaceIsFreed) {

@@ -147,14 +147,21 @@ VfsResult<void> Netra::tag_moved_directory(Operation& operation, tree::CoreInode
               .entries = static_cast<std::uint16_t>(std::max(entries, 0))});
 }
 
-/// Lowers the counts of what is about to lose its entry at `place`, and tags and writes the inodes.
 VfsResult<void> Netra::drop(Operation& operation, const DroppedLink& dropped, const EntryPlace& place) {
+  auto done = mark(*dropped.inode);
+  if (done && dropped.parent != nullptr) done = mark(*dropped.parent);
+  if (!done) return done;
+  done = lower(operation, dropped, place);
+  if (!done) volume_.stop();
+  return done;
+}
+
+/// Lowers the counts of what is about to lose its entry at `place`, and tags and writes the inodes.
+VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped, const EntryPlace& place) {
   tree::CoreInode& inode = *dropped.inode;
   tree::CoreInode* const parent = dropped.parent;
   const bool moves = dropped.moved && inode.attributes.is_directory();
-  auto done = mark(inode);
-  if (done && parent != nullptr) done = mark(*parent);
-  if (done) done = volume_.drop_link(operation, dropped);
+  auto done = volume_.drop_link(operation, dropped);
   if (done)
     done = moves ? tag_moved_directory(operation, inode, place.directory)
                  : tag_entry(operation, inode, place, dropped.links);
@@ -207,7 +214,7 @@ VfsResult<void> Netra::link_added(Operation& operation, const LinkAddition& addi
   }
   if (done && addition.replaced.inode != nullptr) done = drop(operation, addition.replaced, place);
   if (!done) return done;
-  return as_result(volume_.cache.write(std::move(directory_block)));
+  return write_entry(std::move(directory_block));
 }
 
 VfsResult<void> Netra::link_removed(Operation& operation, const LinkRemoval& removal,
@@ -219,7 +226,13 @@ VfsResult<void> Netra::link_removed(Operation& operation, const LinkRemoval& rem
     });
   const EntryPlace place{removal.directory.number, removal.block, removal.offset, directory_block};
   if (auto dropped = drop(operation, removal.dropped, place); !dropped) return dropped;
-  return as_result(volume_.cache.write(std::move(directory_block)));
+  return write_entry(std::move(directory_block));
+}
+
+VfsResult<void> Netra::write_entry(os::HeldBuffer directory_block) {
+  auto written = as_result(volume_.cache.write(std::move(directory_block)));
+  if (!written) volume_.stop();
+  return written;
 }
 
 void Netra::inode_copied(CoreInode& inode, os::HeldBuffer& block) {

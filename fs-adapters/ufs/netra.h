@@ -21,7 +21,8 @@
 // An operation raises a count before it comes here, and an fsync of what lies below copies inodes that others have
 // locked: until there is a tag the count that goes to the disk is the one before (the paper's DL_NOSLOT).
 //
-// The last write of a series is synchronous: what a server has answered must stay.
+// The last write of a series is synchronous: what a server has answered must stay. When an entry whose count has been
+// lowered cannot be written the file system stops: with the last count the inode would be removed, and be named still.
 
 #include <cstdint>
 #include <functional>
@@ -65,6 +66,7 @@ class Netra : public Conventional {
     const os::HeldBuffer& buffer;
   };
   bool fast() const;
+  VfsResult<void> write_entry(os::HeldBuffer directory_block);
   VfsResult<void> mark(tree::CoreInode& inode);
   VfsResult<void> tag(Operation& operation, tree::CoreInode& inode, const LinkTag& tag);
   VfsResult<void> tag_entry(Operation& operation, tree::CoreInode& inode, const EntryPlace& place,
@@ -73,6 +75,7 @@ class Netra : public Conventional {
   VfsResult<void> tag_moved_directory(Operation& operation, tree::CoreInode& moved, InodeNumber from);
   VfsResult<void> exchanged(std::initializer_list<tree::CoreInode*> inodes,
                             const std::function<VfsResult<void>()>& step);
+  VfsResult<void> lower(Operation& operation, const DroppedLink& dropped, const EntryPlace& place);
   VfsResult<void> drop(Operation& operation, const DroppedLink& dropped, const EntryPlace& place);
 
   BusyGroups busy_;
