@@ -8,6 +8,7 @@
 #include <map>
 
 #include "fs-adapters/ufs/geometry.h"
+#include "fs-adapters/ufs/inode_extension.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -63,14 +64,16 @@ Sector sector_of(const Overlay& store, std::uint64_t lba) {
   return bytes;
 }
 
-/// Tags have done what they were for.
+/// Tags have done what they were for. What else is in an extension stays.
 void forget_tags(const Geometry& geometry, std::uint64_t lba, Sector& bytes) {
   const std::uint64_t fragment = lba / geometry.sectors_per_fragment();
   if (fragment >= geometry.size_fragments()) return;
   const std::uint32_t group = geometry.group_of_fragment(static_cast<FragmentAddress>(fragment));
   if (fragment < geometry.inode_table(group) || fragment >= geometry.data_start(group)) return;
-  for (std::size_t slot = kInodeBytes; slot < bytes.size(); slot += 2 * kInodeBytes)
-    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(slot), kInodeBytes, std::byte{0});
+  for (std::size_t at = kInodeBytes; at < bytes.size(); at += 2 * kInodeBytes) {
+    const auto slot = std::span(bytes).subspan(at, kInodeBytes);
+    encode_extension({.bmap = decode_extension(slot).bmap}, slot);
+  }
 }
 
 std::string place_of(const Geometry& geometry, std::uint64_t lba) {

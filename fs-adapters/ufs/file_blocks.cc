@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "fs-adapters/tree/directory_block.h"
 #include "fs-adapters/ufs/volume.h"
@@ -37,10 +38,15 @@ void add_sectors(Volume& volume, CoreInode& inode, std::uint32_t fragments) {
   volume.inodes.mark_changed(inode);
 }
 
-/// Where the pointer to a block is: in the inode, or at `index` of a block that is held.
+/// Where the pointer to a block is: in the inode, or at `index` of a block that is held, or in the bmap cache.
 struct PointerPlace {
+  struct Cached {
+    BmapCache cache;             ///< the inode's from now on, with room for the pointer
+    FragmentAddress behind = 0;  ///< where the file's block before is
+  };
   os::HeldBuffer holder;  ///< empty: the inode
   std::uint32_t index = 0;
+  std::optional<Cached> cached = {};
 };
 
 FragmentAddress& inode_pointer(CoreInode& inode, std::uint32_t slot) {
@@ -54,6 +60,7 @@ FragmentAddress pointer(CoreInode& inode, const PointerPlace& place) {
 
 /// The place of what lies before it on the way through the file: what allocation follows.
 FragmentAddress before(CoreInode& inode, const PointerPlace& place) {
+  if (place.cached) return place.cached->behind;
   if (place.holder)
     return place.index == 0 ? 0 : load32(place.holder.bytes(), (std::size_t{place.index} - 1) * 4);
   return place.index == 0 || place.index >= kDirectPointers ? 0 : inode.disk.direct[place.index - 1];
@@ -87,10 +94,14 @@ VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, C
                                                      .slot = place.index},
                                                     std::move(buffer));
   if (!initialised) return initialised;
-  if (place.holder)
+  if (place.cached) {
+    place.cached->cache.set(static_cast<std::uint64_t>(block), *at);
+    inode.bmap = place.cached->cache;
+  } else if (place.holder) {
     store32(place.holder.bytes(), std::size_t{place.index} * 4, *at);
-  else
+  } else {
     inode_pointer(inode, place.index) = *at;
+  }
   add_sectors(volume, inode, fragments);
   return initialised;
 }
@@ -192,17 +203,120 @@ VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operatio
   return grow_fragments(volume, operation, inode, block, have, want);
 }
 
+/// The upper one of two indirect blocks has a new pointer. An inode with a bmap cache of the lower one's may be on the
+/// disk at any time from now on, and must find it.
+VfsResult<void> write_upper(Volume& volume, os::HeldBuffer upper) {
+  if (volume.geometry.features().bmap_cache) return as_result(volume.cache.write(std::move(upper)));
+  volume.cache.write_delayed(std::move(upper));
+  return {};
+}
+
+/// The place of a pointer in an indirect block; those that lead there are allocated.
+VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, CoreInode& inode,
+                                      const BlockWanted& wanted) {
+  const Geometry& geometry = volume.geometry;
+  const BlockPath path = geometry.path_of(static_cast<std::uint64_t>(wanted.block));
+  PointerPlace place{.index = kDirectPointers + path.levels - 1};
+  for (std::uint32_t level = 0; level < path.levels; ++level) {
+    FragmentAddress at = pointer(inode, place);
+    const bool absent = at == 0;
+    os::HeldBuffer next;
+    if (absent) {
+      auto made = allocate_block(volume, operation, inode, place, BlockKind::indirect, wanted,
+                                 geometry.fragments_per_block());
+      if (!made) return pass_on_errno(made);
+      next = std::move(*made);
+    }
+    // The pointer's holder is done with before the lower one is looked at.
+    if (place.holder && absent)
+      if (auto written = write_upper(volume, std::move(place.holder)); !written)
+        return pass_on_errno(written);
+    if (absent) at = static_cast<FragmentAddress>(next.key().block);
+    next = {};
+    if (!inside(volume, at)) return refuse(EIO);
+    place.holder = {};
+    auto read = volume.read_block(at);
+    if (!read) return pass_on_errno(read);
+    place = {.holder = std::move(*read), .index = path.index[level]};
+  }
+  return place;
+}
+
+/// The block's indirect block has never been written: what is not cached is a hole.
+bool alone_in_indirect(const Volume& volume, const CoreInode& inode, std::uint64_t block) {
+  return inode.bmap.alone() && block >= kDirectPointers &&
+         inode.bmap.is_of(volume.geometry, volume.geometry.first_of_indirect(block));
+}
+
+/// Where the indirect block leads to for a block that the cache does not cover.
+VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation, CoreInode& inode,
+                                            const BlockWanted& wanted) {
+  if (alone_in_indirect(volume, inode, static_cast<std::uint64_t>(wanted.block))) return FragmentAddress{0};
+  const auto place = reach_pointer(volume, operation, inode, wanted);
+  if (!place) return pass_on_errno(place);
+  return pointer(inode, *place);
+}
+
+/// A block behind the end, or one that is cached.
+VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
+                                             const BlockWanted& wanted) {
+  const Geometry& geometry = volume.geometry;
+  const std::uint32_t fragments = geometry.fragments_per_block();
+  const auto block = static_cast<std::uint64_t>(wanted.block);
+  const bool covered = inode.bmap.covers(block);
+  FragmentAddress indirect = 0;  // a new one, of which nothing is written before a merge
+  FragmentAddress at = covered ? inode.bmap.at(block) : 0;
+  if (!covered && geometry.path_of(block).levels == 1 && inode.disk.indirect[0] == 0) {
+    const auto allocated = volume.allocator.allocate(inode, wanted.block, 0, fragments);
+    if (!allocated) return pass_on_errno(allocated);
+    indirect = *allocated;
+  } else if (!covered) {
+    const auto there = uncached_pointer(volume, operation, inode, wanted);
+    if (!there) return pass_on_errno(there);
+    at = *there;
+  }
+  if (at != 0) {
+    if (!inside(volume, at)) return refuse(EIO);
+    return existing_block(volume, inode, wanted, at, fragments);
+  }
+  PointerPlace place{.index = kDirectPointers, .cached = {{.cache = inode.bmap}}};
+  if (!covered && !inode.bmap.has_room_for(geometry, block)) {
+    if (!inode.bmap.empty())
+      if (auto merged = merge_bmap_cache(volume, inode); !merged) return pass_on_errno(merged);
+    place.cached->cache = BmapCache(block, indirect != 0);
+  }
+  if (block != geometry.first_of_indirect(block)) {
+    const auto behind = find_block(volume, inode, wanted.block - 1);
+    if (!behind) return pass_on_errno(behind);
+    place.cached->behind = *behind;
+  }
+  auto made = allocate_block(volume, operation, inode, place, kind_of(inode), wanted, fragments);
+  if (indirect == 0) return made;
+  if (!made) {
+    (void)volume.free_extents({{indirect, fragments}});
+    return made;
+  }
+  inode.disk.indirect[0] = indirect;
+  add_sectors(volume, inode, fragments);
+  return made;
+}
+
 }  // namespace
 
 VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int64_t block) {
   if (block < 0 || std::cmp_greater_equal(block, volume.geometry.file_blocks_max())) return refuse(EFBIG);
-  const BlockPath path = volume.geometry.path_of(static_cast<std::uint64_t>(block));
-  FragmentAddress at =
-      path.levels == 0 ? inode.disk.direct[path.index[0]] : inode.disk.indirect[path.levels - 1];
-  for (std::uint32_t level = 0; level < path.levels && at != 0; ++level) {
-    auto buffer = volume.read_block(at);
-    if (!buffer) return pass_on_errno(buffer);
-    at = load32(buffer->bytes(), std::size_t{path.index[level]} * 4);
+  const auto number = static_cast<std::uint64_t>(block);
+  FragmentAddress at = 0;
+  if (inode.bmap.covers(number)) {
+    at = inode.bmap.at(number);
+  } else if (!alone_in_indirect(volume, inode, number)) {
+    const BlockPath path = volume.geometry.path_of(number);
+    at = path.levels == 0 ? inode.disk.direct[path.index[0]] : inode.disk.indirect[path.levels - 1];
+    for (std::uint32_t level = 0; level < path.levels && at != 0; ++level) {
+      auto buffer = volume.read_block(at);
+      if (!buffer) return pass_on_errno(buffer);
+      at = load32(buffer->bytes(), std::size_t{path.index[level]} * 4);
+    }
   }
   if (at != 0 && !inside(volume, at)) return refuse(EIO);
   return at;
@@ -239,38 +353,26 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
     return pass_on_errno(whole);
   if (wanted.block < kDirectPointers) return direct_for_writing(volume, operation, inode, wanted);
 
-  const BlockPath path = geometry.path_of(static_cast<std::uint64_t>(wanted.block));
-  PointerPlace place{.index = kDirectPointers + path.levels - 1};
-  for (std::uint32_t level = 0; level < path.levels; ++level) {
-    FragmentAddress at = pointer(inode, place);
-    const bool absent = at == 0;
-    os::HeldBuffer next;
-    if (absent) {
-      auto made = allocate_block(volume, operation, inode, place, BlockKind::indirect, wanted,
-                                 geometry.fragments_per_block());
-      if (!made) return made;
-      next = std::move(*made);
-    }
-    // The pointer's holder is done with before the lower one is looked at.
-    if (place.holder && absent) volume.cache.write_delayed(std::move(place.holder));
-    if (absent) at = static_cast<FragmentAddress>(next.key().block);
-    next = {};
-    if (!inside(volume, at)) return refuse(EIO);
-    place.holder = {};
-    auto read = volume.read_block(at);
-    if (!read) return read;
-    place = {.holder = std::move(*read), .index = path.index[level]};
+  if (geometry.features().bmap_cache && inode.disk.is_regular()) {
+    const auto block = static_cast<std::uint64_t>(wanted.block);
+    if (inode.bmap.covers(block) || block >= geometry.blocks_of_size(inode.disk.size_bytes))
+      return cached_for_writing(volume, operation, inode, wanted);
+    // The indirect block that holds nothing yet has to hold this one.
+    if (alone_in_indirect(volume, inode, block))
+      if (auto ended = end_bmap_cache(volume, inode); !ended) return pass_on_errno(ended);
   }
-  const FragmentAddress at = pointer(inode, place);
+  auto place = reach_pointer(volume, operation, inode, wanted);
+  if (!place) return pass_on_errno(place);
+  const FragmentAddress at = pointer(inode, *place);
   if (at != 0) {
     if (!inside(volume, at)) return refuse(EIO);
-    place.holder = {};
+    place->holder = {};
     return existing_block(volume, inode, wanted, at, geometry.fragments_per_block());
   }
-  auto made =
-      allocate_block(volume, operation, inode, place, kind_of(inode), wanted, geometry.fragments_per_block());
+  auto made = allocate_block(volume, operation, inode, *place, kind_of(inode), wanted,
+                             geometry.fragments_per_block());
   if (!made) return made;
-  volume.cache.write_delayed(std::move(place.holder));
+  volume.cache.write_delayed(std::move(place->holder));
   return made;
 }
 

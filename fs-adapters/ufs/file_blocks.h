@@ -1,7 +1,8 @@
 #pragma once
 // From a file's blocks to their places: twelve direct pointers, then one, two and three levels of indirect
 // blocks (geometry.h). Holes have no place and read as zeroes. The last block of a file that needs direct
-// pointers only may be a few fragments; when the file grows they grow in place, or move.
+// pointers only may be a few fragments; when the file grows they grow in place, or move. Where files have bmap caches
+// the address of a block that is appended behind the direct ones is put into that.
 //
 // All functions are called with the inode's lock held.
 
@@ -27,6 +28,13 @@ using tree::BlockWanted;
 /// to the caller, but for a last block of fragments that is now followed by others: it becomes whole.
 VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
                                             const BlockWanted& wanted);
+
+// Of files with a bmap cache (bmap_cache.h), bmap_merge.cc:
+/// The indirect block holds what was cached. The cache is still in core, and the inode has to follow it there
+/// without that.
+VfsResult<void> merge_bmap_cache(Volume& volume, CoreInode& inode);
+/// Merged, and the inode is on the disk without a cache: before a pointer that may be in one goes.
+VfsResult<void> end_bmap_cache(Volume& volume, CoreInode& inode);
 
 /// Blocks from `first` on up to `end` become holes.
 VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& inode, std::int64_t first,

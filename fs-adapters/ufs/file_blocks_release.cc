@@ -34,6 +34,20 @@ class Taker {
     extents.push_back({at, fragments});
   }
 
+  /// What an indirect block holds, with what is cached of it.
+  VfsResult<std::vector<std::byte>> pointers_at(FragmentAddress at, std::uint32_t levels,
+                                                std::uint64_t from) {
+    std::vector<std::byte> pointers(geometry().block_bytes());
+    const bool cached = levels == 1 && inode_.bmap.is_of(geometry(), from);
+    if (!cached || !inode_.bmap.alone()) {
+      auto buffer = volume_.read_block(at);
+      if (!buffer) return pass_on_errno(buffer);
+      std::ranges::copy(buffer->bytes(), pointers.begin());
+    }
+    if (cached) inode_.bmap.lay_over(geometry(), pointers);
+    return pointers;
+  }
+
   /// The whole tree below a pointer, the block itself included. `levels` 0: a data block.
   VfsResult<void> take_tree(FragmentAddress at, std::uint32_t levels, std::uint64_t from,
                             std::vector<Extent>& extents) {
@@ -43,10 +57,10 @@ class Taker {
       return {};
     }
     {
-      auto buffer = volume_.read_block(at);
-      if (!buffer) return pass_on_errno(buffer);
+      const auto pointers = pointers_at(at, levels, from);
+      if (!pointers) return pass_on_errno(pointers);
       for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i) {
-        const FragmentAddress child = load32(buffer->bytes(), std::size_t{i} * 4);
+        const FragmentAddress child = load32(*pointers, std::size_t{i} * 4);
         if (child == 0) continue;
         const auto taken = take_tree(child, levels - 1, from + i * below(levels), extents);
         if (!taken) return taken;
@@ -171,10 +185,22 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
   if (volume.cache.unwritten(key)) found.push_back(key);
 }
 
+/// Blocks [first, end) are about to go. An inode on the disk that still had one of them in a cache would lead to what
+/// has become free; only one that loses all its indirect blocks loses its cache in the same write.
+VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t first, std::uint64_t end) {
+  const bool none = end <= kDirectPointers;
+  const bool all = first <= kDirectPointers && end >= volume.geometry.file_blocks_max();
+  return none || all ? VfsResult<void>() : end_bmap_cache(volume, inode);
+}
+
 }  // namespace
 
 VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& inode, std::int64_t first,
                             std::int64_t end) {
+  if (auto ended =
+          end_cache_before(volume, inode, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end));
+      !ended)
+    return ended;
   Taker taker(volume, inode);
   std::vector<Extent> extents;
   const BlockRange range{static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end)};
@@ -203,13 +229,15 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
     return {};
   }
   std::vector<Extent> extents;
+  const std::uint64_t first = geometry.blocks_of_size(size_bytes);
+  if (auto ended = end_cache_before(volume, inode, first, geometry.file_blocks_max()); !ended) return ended;
   if (size_bytes < old_size)
     if (auto cut = cut_last_block(volume, inode, size_bytes, extents); !cut) return cut;
-  const std::uint64_t first = geometry.blocks_of_size(size_bytes);
   Taker taker(volume, inode);
   auto taken = taker.take_from_inode(operation, {first, geometry.file_blocks_max()}, old_size, extents);
   if (!taken) return taken;
   inode.disk.size_bytes = size_bytes;
+  if (first <= kDirectPointers) inode.bmap = {};
   volume.inodes.mark_changed(inode);
   if (extents.empty()) return {};
   taker.forget_sectors(extents);
@@ -232,6 +260,7 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
   }
   volume.cache.discard_object(inode.number);
   inode.disk = Inode{{.generation = inode.disk.generation}};
+  inode.bmap = {};
   volume.inodes.mark_changed(inode);
   return extents;
 }

@@ -104,6 +104,8 @@ VfsResult<void> FileSystem::unmount() {
   const bool settled = !volume_->cache.any_unwritten() && volume_->inodes.changed() == 0 &&
                        volume_->syncer.work_waiting() == 0;
   if (done && !settled) done = refuse(EIO);
+  // The totals lie in several sectors, "clean" in the first: where a fast check believes it, they are there before.
+  if (done && volume_->super.features.netra()) done = volume_->write_superblock(false);
   if (done) done = volume_->write_superblock(true);
   if (!done) {
     // What could not be written must not reach the disk later, without its order.

@@ -36,8 +36,9 @@ constexpr std::uint32_t kInodeFormat44 = 2;         // FS_44INODEFMT
 constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT
 constexpr std::uint8_t kFlagsUpdated = 0x80;        // FS_FLAGS_UPDATED
 constexpr std::uint32_t kFragmentMax = 0x7fffffff;  // addresses are signed on disk
-constexpr std::uint32_t kFastCheck = 1, kLazyInodes = 4, kExternalJournal = 8;  // bits of kFeatures
-constexpr std::uint32_t kFullCheck = 1;                                         // of kFeatureState
+constexpr std::uint32_t kFastCheck = 1, kBmapCache = 2, kLazyInodes = 4,
+                        kExternalJournal = 8;  // bits of kFeatures
+constexpr std::uint32_t kFullCheck = 1;        // of kFeatureState
 
 bool power_of_two(std::uint32_t value) {
   return std::has_single_bit(value);
@@ -128,13 +129,14 @@ std::string problem_of_features(const Superblock& s) {
 
 Features decode_features(std::uint32_t bits) {
   return {.fast_check = (bits & kFastCheck) != 0,
+          .bmap_cache = (bits & kBmapCache) != 0,
           .lazy_inodes = (bits & kLazyInodes) != 0,
           .external_journal = (bits & kExternalJournal) != 0};
 }
 
 std::uint32_t encode_features(const Features& features) {
-  return (features.fast_check ? kFastCheck : 0) | (features.lazy_inodes ? kLazyInodes : 0) |
-         (features.external_journal ? kExternalJournal : 0);
+  return (features.fast_check ? kFastCheck : 0) | (features.bmap_cache ? kBmapCache : 0) |
+         (features.lazy_inodes ? kLazyInodes : 0) | (features.external_journal ? kExternalJournal : 0);
 }
 
 }  // namespace
@@ -196,6 +198,9 @@ Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint
   s.header_bytes = read(kCgsize);
   s.inodes_per_group = read(kIpg), s.fragments_per_group = read(kFpg);
   s.total = decode_summary(bytes.subspan(kCstotal));
+  if (read(kMaxbsize) == s.block_bytes)
+    for (std::size_t i = 0; i < kSummaryBytes / 4; ++i)
+      s.totals_differ = s.totals_differ || load64(bytes, kCstotal64 + 8 * i) != read(kCstotal + 4 * i);
   s.modified = load8(bytes, kFmod) != 0;
   s.clean = load8(bytes, kClean) == 1;
   s.read_only = load8(bytes, kRonly) != 0;

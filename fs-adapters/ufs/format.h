@@ -70,15 +70,16 @@ enum class Optimization : std::uint32_t { time = 0, space = 1 };  // FS_OPTTIME,
 struct Features {
   bool fast_check =
       false;  ///< busy marks in the groups, link tags beside the inodes (busy_marks.h, inode_extension.h)
+  bool bmap_cache = false;        ///< addresses of a file's last blocks beside its inode (bmap_cache.h)
   bool lazy_inodes = false;       ///< blocks of inodes are zeroed when they are first used
   bool external_journal = false;  ///< the journal is a device of its own (journal_format.h)
   bool operator==(const Features&) const = default;
 
   bool any() const { return netra() || external_journal; }
   /// Those that only one scheme keeps (netra.h).
-  bool netra() const { return fast_check || lazy_inodes; }
+  bool netra() const { return fast_check || bmap_cache || lazy_inodes; }
   /// Inodes have even numbers only; the slot behind each is its extension.
-  bool extensions() const { return fast_check; }
+  bool extensions() const { return fast_check || bmap_cache; }
 };
 
 /// struct fs. Offsets within a group are in fragments.
@@ -106,10 +107,11 @@ struct Superblock {
   std::uint32_t inodes_per_group = 0;              // fs_ipg
   std::uint32_t fragments_per_group = 0;           // fs_fpg
   Summary total;                                   // fs_cstotal
-  bool modified = false;                           // fs_fmod
-  bool clean = false;                              // fs_clean
-  bool read_only = false;                          // fs_ronly
-  std::uint32_t group_rotor = 0;                   // fs_cgrotor
+  bool totals_differ = false;           // its 64-bit copies are others: of a torn write; decoded, not encoded
+  bool modified = false;                // fs_fmod
+  bool clean = false;                   // fs_clean
+  bool read_only = false;               // fs_ronly
+  std::uint32_t group_rotor = 0;        // fs_cgrotor
   std::uint32_t inline_target_max = 0;  // fs_maxsymlinklen: a target of this many bytes has a block
   std::uint64_t file_bytes_max = 0;     // fs_maxfilesize
   Extent journal;  // ours, in fs_sparecon64; no fragments: there is none. An external one's is at 0

@@ -83,6 +83,8 @@ KindWords words_of(FindingKind kind) {
       return {"bad-superblock", Weight::damage};
     case bad_journal:
       return {"bad-journal", Weight::damage};
+    case bad_bmap_cache:
+      return {"bad-bmap-cache", Weight::damage};
     case no_room:
       return {"no-room", Weight::damage};
   }
@@ -207,35 +209,64 @@ bool Fsck::State::write(FragmentAddress at, std::span<const std::byte> bytes) {
   return write_sectors(geometry.lba_of(at), bytes);
 }
 
-Inode Fsck::State::load(InodeNumber number) {
+bool Fsck::State::read_slots(InodeNumber number, std::span<std::byte> into) {
   const InodePlace place = geometry.place_of(number);
   const std::uint64_t byte = geometry.byte_of(place.block) + place.offset;
   std::array<std::byte, kSectorBytes> sector = {};
-  if (!read_sectors(byte / kSectorBytes, sector)) return {};
-  return decode_inode(std::span(sector).subspan(byte % kSectorBytes, kInodeBytes));
+  if (!read_sectors(byte / kSectorBytes, sector)) return false;
+  std::ranges::copy(std::span(sector).subspan(byte % kSectorBytes, into.size()), into.begin());
+  return true;
+}
+
+Inode Fsck::State::load(InodeNumber number) {
+  std::array<std::byte, kInodeBytes> bytes = {};
+  return read_slots(number, bytes) ? decode_inode(bytes) : Inode();
+}
+
+CheckedInode Fsck::State::load_with_bmap(InodeNumber number) {
+  if (!geometry.features().bmap_cache) return {.inode = load(number)};
+  std::array<std::byte, 2 * kInodeBytes> bytes = {};
+  return read_slots(number, bytes) ? decode_with_bmap(bytes) : CheckedInode();
+}
+
+/// A cache that cannot be believed is not followed.
+CheckedInode Fsck::State::decode_with_bmap(std::span<const std::byte> bytes) const {
+  CheckedInode checked{.inode = decode_inode(bytes.first(kInodeBytes))};
+  if (!geometry.features().bmap_cache) return checked;
+  checked.bmap = decode_bmap_cache(bytes.subspan(kInodeBytes, kInodeBytes));
+  checked.bad_bmap =
+      !checked.bmap.is_sound(geometry) || !(checked.bmap.empty() || checked.inode.is_regular());
+  if (checked.bad_bmap) checked.bmap = {};
+  return checked;
 }
 
 InodeExtension Fsck::State::load_extension(InodeNumber number) {
   if (!geometry.features().extensions()) return {};
-  const InodePlace place = geometry.place_of(number + 1);
-  const std::uint64_t byte = geometry.byte_of(place.block) + place.offset;
-  std::array<std::byte, kSectorBytes> sector = {};
-  if (!read_sectors(byte / kSectorBytes, sector)) return {};
-  return decode_extension(std::span(sector).subspan(byte % kSectorBytes, kInodeBytes));
+  std::array<std::byte, kInodeBytes> bytes = {};
+  return read_slots(number + 1, bytes) ? decode_extension(bytes) : InodeExtension();
 }
 
 void Fsck::State::save(InodeNumber number, const Inode& inode, Beside extension) {
+  save(number, inode, extension, nullptr);
+}
+
+void Fsck::State::save_with_bmap(InodeNumber number, const CheckedInode& checked) {
+  save(number, checked.inode, Beside::stays, geometry.features().bmap_cache ? &checked.bmap : nullptr);
+}
+
+void Fsck::State::save(InodeNumber number, const Inode& inode, Beside extension, const BmapCache* bmap) {
   if (!repairing()) return;
   const InodePlace place = geometry.place_of(number);
   const std::uint64_t byte = geometry.byte_of(place.block) + place.offset;
   std::array<std::byte, kSectorBytes> sector = {};
   if (!read_sectors(byte / kSectorBytes, sector)) return;
   encode_inode(inode, std::span(sector).subspan(byte % kSectorBytes, kInodeBytes));
-  if (geometry.features().extensions() && extension != Beside::stays) {
+  if (geometry.features().extensions() && (extension != Beside::stays || bmap != nullptr)) {
     const auto slot = std::span(sector).subspan(byte % kSectorBytes + kInodeBytes, kInodeBytes);
     InodeExtension left;
-    if (extension == Beside::without_tags) left = decode_extension(slot);
-    left.tags.clear();
+    if (extension != Beside::goes) left = decode_extension(slot);
+    if (extension == Beside::without_tags) left.tags.clear();
+    if (bmap != nullptr) left.bmap = *bmap;
     encode_extension(left, slot);
   }
   write_sectors(byte / kSectorBytes, sector);

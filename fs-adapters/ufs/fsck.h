@@ -67,8 +67,9 @@ enum class FindingKind : std::uint8_t {
   bad_root,
   bad_group,  ///< a group's header is invalid
   bad_superblock,
-  bad_journal,  ///< what was committed, or the journal itself, is invalid
-  no_room,      ///< for what would have to be put into lost+found
+  bad_journal,     ///< what was committed, or the journal itself, is invalid
+  bad_bmap_cache,  ///< of a file that can have none, or of pointers that lead nowhere
+  no_room,         ///< for what would have to be put into lost+found
 };
 std::string_view name_of(FindingKind kind);
 

@@ -40,11 +40,12 @@ void Fsck::State::resolve_duplicates() {
 }
 
 void Fsck::State::reclaim(InodeNumber number) {
-  Inode inode = load(number);
+  CheckedInode checked = load_with_bmap(number);
+  Inode& inode = checked.inode;
   if (pointers_are_text(inode, geometry.inline_target_max())) return;
   const std::uint64_t end = geometry.blocks_of_size(inode.size_bytes);
   std::uint32_t fragments = 0;
-  const bool changed = walk(inode, [&](const FilePointer& p) {
+  walk(checked, [&](const FilePointer& p) {
     if (p.block >= end || !data_run(p.at, p.fragments)) return Verdict::clear;
     if (map.taken(p.at, p.fragments)) {
       find(FindingKind::duplicate_block, number, p.at, p.fragments,
@@ -55,9 +56,9 @@ void Fsck::State::reclaim(InodeNumber number) {
     fragments += p.fragments;
     return Verdict::follow;
   });
-  if (!changed) return;
+  if (!checked.changed && !checked.bmap_changed) return;
   inode.sectors = fragments * geometry.sectors_per_fragment();
-  save(number, inode);
+  save_with_bmap(number, checked);
 }
 
 }  // namespace headcrash::ufs

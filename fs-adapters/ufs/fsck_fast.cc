@@ -94,23 +94,33 @@ class FastCheck {
     return true;
   }
 
+  void load(BusyInode& busy) {
+    std::array<std::byte, 2 * kInodeBytes> bytes = {};
+    if (!s_.read_slots(busy.number, bytes)) return;
+    busy.inode = decode_inode(std::span(bytes).first(kInodeBytes));
+    busy.beside = decode_extension(std::span(bytes).subspan(kInodeBytes));
+  }
+  void check(const BusyInode& busy) {
+    std::array<std::byte, 2 * kInodeBytes> bytes = {};
+    encode_inode(busy.inode, std::span(bytes).first(kInodeBytes));
+    encode_extension(busy.beside, std::span(bytes).subspan(kInodeBytes));
+    s_.check_inode(busy.number, bytes);
+  }
+
   /// Phase 1, of these inodes only.
   bool check_inodes() {
     s_.begin_inodes();
     s_.holding_back = true, s_.held_back = false;
     for (BusyInode& busy : inodes_) {
-      busy.inode = s_.load(busy.number);
-      busy.beside = s_.load_extension(busy.number);
+      load(busy);
       if (s_.stopped()) return false;
       if (!busy.inode.allocated()) {
         if (busy.inode.size_bytes != 0) return false;
         continue;
       }
-      std::array<std::byte, kInodeBytes> bytes = {};
-      encode_inode(busy.inode, bytes);
-      s_.check_inode(busy.number, bytes);
+      check(busy);
       if (s_.type[busy.number] == 0) return false;
-      busy.inode = s_.load(busy.number);
+      load(busy);
     }
     s_.holding_back = false;
     if (s_.duplicates || s_.again) return false;
@@ -118,10 +128,8 @@ class FastCheck {
     s_.begin_inodes();
     for (BusyInode& busy : inodes_) {
       if (!busy.inode.allocated()) continue;
-      std::array<std::byte, kInodeBytes> bytes = {};
-      encode_inode(busy.inode, bytes);
       s_.quiet = true;
-      s_.check_inode(busy.number, bytes);
+      check(busy);
       s_.quiet = false;
     }
     return !s_.duplicates && !s_.again && !s_.stopped();
@@ -269,7 +277,7 @@ class FastCheck {
       if (!busy.goes) continue;
       s_.type[busy.number] = 0;
       if (pointers_are_text(busy.inode, geometry_.inline_target_max())) continue;
-      Inode copy = busy.inode;
+      CheckedInode copy{.inode = busy.inode, .bmap = busy.beside.bmap};
       s_.walk(copy, [&](const FilePointer& p) {
         if (!s_.data_run(p.at, p.fragments)) return Verdict::stay;
         s_.map.release(p.at, p.fragments);

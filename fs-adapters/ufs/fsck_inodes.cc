@@ -94,6 +94,7 @@ void Fsck::State::check_all_inodes() {
   begin_inodes();
   if (!options.contents.empty()) return check_known_inodes();
   table.resize(kTableRunBytes);
+  const std::size_t inode_bytes = bytes_with_extension();
   for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
     const std::uint64_t start = geometry.lba_of(geometry.inode_table(group));
     InodeNumber number = group * geometry.inodes_per_group();
@@ -103,7 +104,7 @@ void Fsck::State::check_all_inodes() {
       if (!read_sectors(start + at / kSectorBytes, run)) return;
       for (std::size_t i = 0; i < run.size(); i += kInodeBytes, ++number)
         if (geometry.is_inode(number) && !is_free(run.data() + i))
-          check_inode(number, run.subspan(i, kInodeBytes));
+          check_inode(number, run.subspan(i, inode_bytes));
     }
   }
 }
@@ -138,7 +139,7 @@ void Fsck::State::check_known_inodes() {
       for (std::uint32_t i = 0; i < kInSector; ++i) {
         const InodeNumber number = group * geometry.inodes_per_group() + s * kInSector + i;
         if ((there >> i & 1U) != 0 && geometry.is_inode(number))
-          check_inode(number, std::span(bytes).subspan(std::size_t{i} * kInodeBytes, kInodeBytes));
+          check_inode(number, std::span(bytes).subspan(std::size_t{i} * kInodeBytes, bytes_with_extension()));
       }
     }
   }
@@ -166,7 +167,8 @@ bool Fsck::State::check_size(InodeNumber number, Inode& inode, bool& changed) {
 }
 
 void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> bytes) {
-  Inode inode = decode_inode(bytes);
+  CheckedInode checked = decode_with_bmap(bytes);
+  Inode& inode = checked.inode;
   if (!inode.allocated() || !is_type(inode.mode)) {
     find(inode.allocated() ? FindingKind::bad_mode : FindingKind::partly_allocated, number, 0, 0,
          fmt::format("inode {}: mode {:o} is no type of file; it is freed", number, inode.mode));
@@ -198,7 +200,9 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
     if (p.level == 0 && inode.is_directory() && p.block == next) directory_blocks.push_back(p.at), ++next;
     return first_claim ? Verdict::follow : Verdict::stay;
   };
-  if (!pointers_are_text(inode, geometry.inline_target_max())) changed |= walk(inode, judge);
+  if (!pointers_are_text(inode, geometry.inline_target_max())) walk(checked, judge);
+  changed |= checked.changed;
+  const bool bmap_changed = check_bmap(number, checked);
   const std::uint32_t sectors = fragments * geometry.sectors_per_fragment();
   if (sectors != inode.sectors && !doubted) {
     find(FindingKind::bad_sectors, number, 0, sectors,
@@ -211,7 +215,19 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   } else {
     ++report.files;
   }
-  if (changed && type[number] != 0) save(number, inode);
+  if (type[number] == 0) return;
+  if (bmap_changed)
+    save_with_bmap(number, checked);
+  else if (changed)
+    save(number, inode);
+}
+
+/// True: it is another one now.
+bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
+  if (!checked.bad_bmap) return checked.bmap_changed;
+  find(FindingKind::bad_bmap_cache, number, 0, 0,
+       fmt::format("inode {}: its bmap cache is of no indirect block that it has; it is emptied", number));
+  return true;
 }
 
 /// A directory ends where a block is missing; the files named behind it come into lost+found. Pointers in a
@@ -238,15 +254,15 @@ void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t
 
 void Fsck::State::free_inode(InodeNumber number) {
   freed_later |= had_no_room;
-  Inode inode = load(number);
+  CheckedInode checked = load_with_bmap(number);
   if (stopped()) return;
-  if (!pointers_are_text(inode, geometry.inline_target_max()))
-    walk(inode, [&](const FilePointer& p) {
+  if (!pointers_are_text(checked.inode, geometry.inline_target_max()))
+    walk(checked, [&](const FilePointer& p) {
       if (!data_run(p.at, p.fragments)) return Verdict::stay;
       map.release(p.at, p.fragments);
       return Verdict::follow;
     });
-  clear_inode(number, inode);
+  clear_inode(number, checked.inode);
 }
 
 }  // namespace headcrash::ufs

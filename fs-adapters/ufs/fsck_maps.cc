@@ -59,6 +59,8 @@ void Fsck::State::check_maps() {
         summaries.push_back({});
         continue;
       }
+      // All its inodes have been looked at, and what was none has been cleared.
+      CylinderGroup(geometry, header, group).set_initialised_inodes(geometry.inodes_per_group());
       if (repairing()) write(geometry.header(group), header);
     }
     if (!check_group(group, header) || !contents || !problem.empty()) continue;

@@ -45,6 +45,16 @@ struct ExchangeName {
   bool told = false;  ///< of a directory
 };
 
+/// An inode on the way through its pointers.
+struct CheckedInode {
+  Inode inode;
+  BmapCache bmap;         ///< some of them (bmap_cache.h); empty where it cannot be believed
+  bool bad_bmap = false;  ///< that is so, or its indirect block has turned out not to be there
+  bool changed = false;   ///< by the walk: the inode
+  bool bmap_changed = false;
+  bool bmap_reached = false;  ///< its indirect block is there, or may be
+};
+
 /// A pointer of a file, on the way through all of them.
 struct FilePointer {
   std::uint32_t level = 0;  ///< of what it leads to; 0: data
@@ -98,6 +108,7 @@ struct Fsck::State {
   // Buffers.
   std::vector<std::byte> table, block;
   std::array<std::vector<std::byte>, kIndirectPointers> pointers;
+  std::vector<std::byte> merged;  ///< of the lowest level, with what is cached
 
   // fsck.cc
   Result<FsckReport> run();
@@ -111,11 +122,21 @@ struct Fsck::State {
   bool read_sectors(std::uint64_t lba, std::span<std::byte> into);
   bool write(FragmentAddress at, std::span<const std::byte> bytes);
   bool write_sectors(std::uint64_t lba, std::span<const std::byte> bytes);
+  /// Some of the sector that it is in, from it on: an inode and its extension.
+  bool read_slots(InodeNumber number, std::span<std::byte> into);
   Inode load(InodeNumber number);
   InodeExtension load_extension(InodeNumber number);  ///< empty where there are none
   /// `extension`: as it is, empty, or without link tags, which the count then needs no more.
   enum class Beside : std::uint8_t { stays, goes, without_tags };
   void save(InodeNumber number, const Inode& inode, Beside extension = Beside::stays);
+  // The same with its bmap cache.
+  std::size_t bytes_with_extension() const {
+    return geometry.features().extensions() ? 2 * kInodeBytes : kInodeBytes;
+  }
+  CheckedInode load_with_bmap(InodeNumber number);
+  CheckedInode decode_with_bmap(std::span<const std::byte> inode_and_extension) const;
+  void save_with_bmap(InodeNumber number, const CheckedInode& checked);
+  void save(InodeNumber number, const Inode& inode, Beside extension, const BmapCache* bmap);
   CheckedDirectory* directory(InodeNumber number);
   bool data_run(FragmentAddress at, std::uint32_t fragments) const;
   std::uint32_t directory_block_bytes(const CheckedDirectory& directory, std::uint32_t index) const;
@@ -141,7 +162,9 @@ struct Fsck::State {
   void check_all_inodes();
   std::uint32_t initialised_inodes(std::uint32_t group);
   void check_known_inodes();
+  /// With its extension where there are such.
   void check_inode(InodeNumber number, std::span<const std::byte> bytes);
+  bool check_bmap(InodeNumber number, CheckedInode& checked);
   bool check_size(InodeNumber number, Inode& inode, bool& changed);
   void note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
                       bool doubted, bool& changed);
@@ -149,12 +172,15 @@ struct Fsck::State {
   /// Frees the blocks of an inode that has passed phase 1, and the inode.
   void free_inode(InodeNumber number);
   /// Goes through a file's pointers in order. visit(FilePointer) -> Verdict; what is to be cleared becomes 0
-  /// in the inode (true is returned) and in indirect blocks (which are written) when repairing.
+  /// in the inode and its cache (which say so) and in indirect blocks (which are written) when repairing.
   template <typename Visit>
-  bool walk(Inode& inode, Visit visit);
+  void walk(CheckedInode& checked, Visit visit);
   template <typename Visit>
-  bool walk_one(std::uint32_t& pointer, std::uint32_t level, std::uint64_t first, std::uint64_t size_bytes,
+  bool walk_one(CheckedInode& checked, std::uint32_t& pointer, std::uint32_t level, std::uint64_t first,
                 Visit& visit);
+  template <typename Visit>
+  bool walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
+                  std::span<const std::byte> seen, Visit& visit);
 
   // Phase 1b: fsck_duplicates.cc
   void resolve_duplicates();
@@ -203,52 +229,82 @@ struct Fsck::State {
 };
 
 template <typename Visit>
-bool Fsck::State::walk_one(std::uint32_t& pointer, std::uint32_t level, std::uint64_t first,
-                           std::uint64_t size_bytes, Visit& visit) {
+bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::uint32_t level,
+                           std::uint64_t first, Visit& visit) {
   if (pointer == 0 || stopped()) return false;
+  const std::uint64_t size_bytes = checked.inode.size_bytes;
   const std::uint32_t fragments = level == 0 && first < geometry.blocks_of_size(size_bytes)
                                       ? geometry.fragments_of_block(size_bytes, first)
                                       : geometry.fragments_per_block();
   const Verdict verdict =
       visit(FilePointer{.level = level, .block = first, .at = pointer, .fragments = fragments});
+  const std::uint64_t cached = checked.bmap.first();
+  const bool has_cache =
+      level > 0 && !checked.bmap.empty() && cached >= first && cached < first + geometry.blocks_below(level);
   if (verdict == Verdict::clear) {
     pointer = 0;
+    if (has_cache) checked.bmap = {}, checked.bmap_changed = true;
     return true;
   }
+  checked.bmap_reached |= has_cache && (level == 1 || verdict == Verdict::stay);
   if (level == 0 || verdict == Verdict::stay) return false;
   auto& bytes = pointers[level - 1];
   bytes.resize(geometry.block_bytes());
-  if (!read(pointer, bytes)) return false;
-  bool changed = false;
-  for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
-    std::uint64_t two;  // of pointers, mostly none
-    std::memcpy(&two, bytes.data() + std::size_t{i / 2} * 8, sizeof two);
-    if (two == 0) {
-      i |= 1U;
-      continue;
-    }
-    std::uint32_t next;
-    std::memcpy(&next, bytes.data() + std::size_t{i} * 4, 4);
-    if (next == 0) continue;
-    if (!walk_one(next, level - 1, first + i * geometry.blocks_below(level - 1), size_bytes, visit)) continue;
-    std::memcpy(bytes.data() + std::size_t{i} * 4, &next, 4);
-    changed = true;
+  const bool cached_here = level == 1 && has_cache;
+  if (!(cached_here && checked.bmap.alone()) && !read(pointer, bytes)) return false;
+  std::span<const std::byte> seen = bytes;
+  if (cached_here) {
+    merged = bytes;
+    checked.bmap.lay_over(geometry, merged);
+    seen = merged;
   }
+  const bool changed = walk_below(checked, level, first, seen, visit);
   if (!changed || !repairing()) return false;
   held_back |= holding_back;
   if (!holding_back) write(pointer, bytes);
   return false;
 }
 
+/// What an indirect block's pointers lead to, `seen` with those that are cached. True: one of its own has changed.
 template <typename Visit>
-bool Fsck::State::walk(Inode& inode, Visit visit) {
+bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
+                             std::span<const std::byte> seen, Visit& visit) {
   bool changed = false;
-  for (std::uint32_t i = 0; i < kDirectPointers; ++i)
-    changed |= walk_one(inode.direct[i], 0, i, inode.size_bytes, visit);
-  for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
-    changed |= walk_one(inode.indirect[level - 1], level, geometry.blocks_within(level - 1), inode.size_bytes,
-                        visit);
+  for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
+    std::uint64_t two;  // of pointers, mostly none
+    std::memcpy(&two, seen.data() + std::size_t{i / 2} * 8, sizeof two);
+    if (two == 0) {
+      i |= 1U;
+      continue;
+    }
+    std::uint32_t next;
+    std::memcpy(&next, seen.data() + std::size_t{i} * 4, 4);
+    if (next == 0) continue;
+    const std::uint64_t of_file = first + i * geometry.blocks_below(level - 1);
+    if (!walk_one(checked, next, level - 1, of_file, visit)) continue;
+    if (level == 1 && checked.bmap.covers(of_file)) {
+      checked.bmap.set(of_file, next);
+      checked.bmap_changed = true;
+    } else {
+      std::memcpy(pointers[level - 1].data() + std::size_t{i} * 4, &next, 4);
+      changed = true;
+    }
+  }
   return changed;
+}
+
+template <typename Visit>
+void Fsck::State::walk(CheckedInode& checked, Visit visit) {
+  Inode& inode = checked.inode;
+  checked.bmap_reached = false;
+  for (std::uint32_t i = 0; i < kDirectPointers; ++i)
+    checked.changed |= walk_one(checked, inode.direct[i], 0, i, visit);
+  for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
+    checked.changed |=
+        walk_one(checked, inode.indirect[level - 1], level, geometry.blocks_within(level - 1), visit);
+  if (checked.bmap.empty() || checked.bmap_reached || stopped()) return;
+  checked.bad_bmap = true;
+  checked.bmap = {};
 }
 
 }  // namespace headcrash::ufs

@@ -59,7 +59,8 @@ void Fsck::State::mend_superblock() {
 /// Writes the totals, and the flag that all is well if it is, after all else has been written.
 void Fsck::State::finish() {
   if (!repairing() || stopped()) return;
-  if (report.nothing_found() && superblock.clean && !superblock.modified) return;
+  // A torn last write may have left old totals for other systems behind a first sector that says "clean".
+  if (report.nothing_found() && superblock.clean && !superblock.modified && !superblock.totals_differ) return;
   superblock.clean = !report.unrepaired, superblock.modified = false;
   if (superblock.clean && superblock.features.fast_check) superblock.begin_generation();
   superblock.written_at = std::max(superblock.written_at, options.time);

@@ -150,6 +150,11 @@ class Geometry {
   std::uint64_t file_bytes_max() const {
     return std::min<std::uint64_t>(file_blocks_max(), 0x7fffffff) << block_shift_;
   }
+  /// The first of the blocks whose pointers are in the same lowest indirect block as that of `block`, which is
+  /// none of the direct ones.
+  std::uint64_t first_of_indirect(std::uint64_t block) const {
+    return block - (block - kDirectPointers) % pointers_per_block();
+  }
   /// `block` is less than file_blocks_max().
   BlockPath path_of(std::uint64_t block) const {
     if (block < kDirectPointers) return {.levels = 0, .index = {static_cast<std::uint32_t>(block)}};

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fs-adapters/ufs/busy_marks.h"
 #include "fs-adapters/ufs/fsck.h"
 #include "fs-adapters/ufs/testing/stores.h"
 #include "fs-adapters/ufs/testing/tree.h"
@@ -18,12 +19,18 @@ namespace {
 constexpr std::size_t kEditsMax = 200;
 
 struct Target {
-  TestTree tree{{.bytes_per_inode = 16384, .group_bytes = 512 << 10, .time = 1}, 1 << 20};
-  std::vector<std::byte> image = tree.bytes();
+  Features features;
+  TestTree tree;
+  std::vector<std::byte> image;
   std::vector<std::uint64_t> areas;  ///< where a byte more or less matters
   Fsck fsck;
 
-  Target() {
+  explicit Target(const Features& its_features)
+      : features(its_features),
+        tree({.bytes_per_inode = 16384, .group_bytes = 512 << 10, .time = 1, .features = its_features},
+             1 << 20) {
+    if (features.any()) make_busy();
+    image = tree.bytes();
     const auto reader = ImageReader::open(*tree.store);
     const Geometry& g = reader->geometry();
     const auto add = [&](std::uint64_t byte, std::uint64_t weight) {
@@ -33,6 +40,8 @@ struct Target {
     for (std::uint32_t group = 0; group < g.groups(); ++group) add(g.byte_of(g.header(group)), 2);
     for (InodeNumber i = kRootInode; i < 16; ++i)
       add(g.byte_of(g.place_of(i).block) + g.place_of(i).offset, 2);
+    if (features.any())
+      add(g.byte_of(g.place_of(tree.large + 1).block) + g.place_of(tree.large + 1).offset, 4);
     for (const InodeNumber i : {InodeNumber{kRootInode}, tree.docs, tree.deep})
       add(g.byte_of(reader->inode(i)->direct[0]), 4);
     add(g.byte_of(reader->inode(tree.large)->indirect[0]), 3);
@@ -59,6 +68,7 @@ struct Target {
     BoundedStore store(image);
     edit(store.bytes(), program);
     read_all(store);
+    if (features.fast_check) check_fast(store);
     const auto checked = fsck.check(store);
     if (!checked) return fuzz::novelty(checked.error().problem);
     const auto repaired = fsck.run(store, {.repair = true});
@@ -74,6 +84,35 @@ struct Target {
     return kind;
   }
 
+  /// As after a cut: group 0 is busy, one file has a cache, another one tags.
+  void make_busy() {
+    ImageWriter writer(*tree.store);
+    writer.cache_last_blocks(tree.large, 5);
+    const std::uint64_t generation = ImageReader::open(*tree.store)->superblock().generation;
+    writer.save_extension(tree.twice,
+                          {.generation = generation,
+                           .tags = {{.directory = kRootInode, .chunk = 0, .entries = 1},
+                                    {.directory = tree.deep, .chunk = LinkTag::kWholeDirectory}}});
+    const Geometry& geometry = writer.geometry();
+    auto header = writer.read(geometry.header(0), geometry.block_bytes());
+    const CylinderGroup map(geometry, header, 0);
+    BusyMarks marks(geometry, header, 0);
+    marks.clear(map.totals().directories);
+    marks.set_generation(generation);
+    marks.mark_free_fragments(map);
+    for (InodeNumber inode = kRootInode; inode < 40; inode += 2) marks.mark_inode(inode, inode == kRootInode);
+    marks.add_foreign_inode(geometry.inodes_per_group() + 2);
+    writer.write(geometry.header(0), header);
+    writer.as_after_a_cut();
+  }
+
+  /// It ends, whatever it leaves.
+  void check_fast(BoundedStore& store) {
+    BoundedStore copy({store.bytes().begin(), store.bytes().end()});
+    (void)fsck.run(copy, {.repair = true, .fast = true});
+    EXPECT_LT(copy.requests(), 400'000U) << "far too many requests of a fast check";
+  }
+
   static void read_all(const model::SectorStore& store) {
     const auto reader = ImageReader::open(store);
     if (!reader) return;
@@ -85,10 +124,10 @@ struct Target {
   }
 };
 
-TEST(Fuzz, UfsImage) {
-  Target target;
+void fuzz_images(const char* name, const Features& features) {
+  Target target(features);
   fuzz::Options options;
-  options.name = "ufs-image";
+  options.name = name;
   options.size_max = fuzz::kImageEditBytes * kEditsMax;
   options.corpus = {"", std::string(fuzz::kImageEditBytes, '\0'),
                     "\x03\x30\x05\x01\x02\x03\x09\x01\x02\x02\x04\x05"};
@@ -96,6 +135,13 @@ TEST(Fuzz, UfsImage) {
     for (char action = 0; action < 6; ++action)
       options.corpus.push_back({area, '\x28', 0, action, '\x05', 0});
   fuzz::run(options, [&](std::string_view input) { return target.run(input); });
+}
+
+TEST(Fuzz, UfsImage) {
+  fuzz_images("ufs-image", {});
+}
+TEST(Fuzz, UfsImageWithFeatures) {
+  fuzz_images("ufs-image-features", {.fast_check = true, .bmap_cache = true});
 }
 
 }  // namespace

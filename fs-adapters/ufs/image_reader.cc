@@ -56,14 +56,43 @@ Result<Inode> ImageReader::inode(InodeNumber number) const {
   const auto initialised = initialised_inodes(geometry_.group_of_inode(number));
   if (!initialised) return pass_on(initialised);
   if (geometry_.inode_index_in_group(number) >= *initialised) return Inode();
+  const auto bytes = slot(number);
+  if (!bytes) return pass_on(bytes);
+  return decode_inode(*bytes);
+}
+
+Result<std::array<std::byte, kInodeBytes>> ImageReader::slot(InodeNumber number) const {
   const InodePlace place = geometry_.place_of(number);
   std::array<std::byte, kSectorBytes> sector;
   const std::uint64_t byte = geometry_.byte_of(place.block) + place.offset;
   if (auto done = store_->read(byte / kSectorBytes, sector); !done) return pass_on(done);
-  return decode_inode(std::span(sector).subspan(byte % kSectorBytes, kInodeBytes));
+  std::array<std::byte, kInodeBytes> bytes;
+  std::memcpy(bytes.data(), sector.data() + byte % kSectorBytes, kInodeBytes);
+  return bytes;
 }
 
-Result<FragmentAddress> ImageReader::address_of(const Inode& inode, std::uint64_t block) const {
+Result<InodeExtension> ImageReader::extension(InodeNumber number) const {
+  if (!geometry_.features().extensions()) return InodeExtension();
+  const auto found = inode(number);
+  if (!found) return pass_on(found);
+  if (!found->allocated()) return InodeExtension();
+  const auto bytes = slot(number + 1);
+  if (!bytes) return pass_on(bytes);
+  return decode_extension(*bytes);
+}
+
+Result<ImageReader::Mapped> ImageReader::mapped(InodeNumber number) const {
+  const auto found = inode(number);
+  if (!found) return pass_on(found);
+  if (!geometry_.features().bmap_cache || !found->is_regular()) return Mapped{.inode = *found};
+  const auto beside = extension(number);
+  if (!beside) return pass_on(beside);
+  if (!beside->bmap.is_sound(geometry_)) return damaged(number, "has an invalid bmap cache");
+  return Mapped{.inode = *found, .bmap = beside->bmap};
+}
+
+Result<FragmentAddress> ImageReader::address_of(const Mapped& mapped, std::uint64_t block) const {
+  const auto& [inode, bmap] = mapped;
   if (block >= geometry_.file_blocks_max()) return fail({}, "it is longer than pointers reach");
   const BlockPath path = geometry_.path_of(block);
   FragmentAddress at = path.levels == 0 ? inode.direct[path.index[0]] : inode.indirect[path.levels - 1];
@@ -71,7 +100,11 @@ Result<FragmentAddress> ImageReader::address_of(const Inode& inode, std::uint64_
     return at == 0 || (geometry_.is_data(at) && geometry_.is_data(at + fragments - 1) && at + fragments > at);
   };
   std::array<std::byte, kSectorBytes> sector;
-  for (std::uint32_t level = 0; level < path.levels && at != 0; ++level) {
+  const bool cached = bmap.covers(block);
+  const bool alone =
+      bmap.alone() && path.levels > 0 && bmap.is_of(geometry_, geometry_.first_of_indirect(block));
+  if (cached || alone) at = cached ? bmap.at(block) : 0;
+  for (std::uint32_t level = 0; level < path.levels && at != 0 && !cached; ++level) {
     if (!good(geometry_.fragments_per_block())) break;
     const std::uint64_t byte = geometry_.byte_of(at) + std::uint64_t{path.index[level]} * 4;
     if (auto done = store_->read(byte / kSectorBytes, sector); !done) return pass_on(done);
@@ -82,8 +115,9 @@ Result<FragmentAddress> ImageReader::address_of(const Inode& inode, std::uint64_
   return at;
 }
 
-Result<std::size_t> ImageReader::read_inode(const Inode& inode, std::uint64_t offset,
+Result<std::size_t> ImageReader::read_inode(const Mapped& mapped, std::uint64_t offset,
                                             std::span<std::byte> into) const {
+  const Inode& inode = mapped.inode;
   if (offset >= inode.size_bytes) return std::size_t{0};
   const auto length =
       static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), inode.size_bytes - offset));
@@ -93,7 +127,7 @@ Result<std::size_t> ImageReader::read_inode(const Inode& inode, std::uint64_t of
     const std::uint64_t number = geometry_.block_of(at);
     const std::uint32_t within = geometry_.offset_in_block(at);
     const std::size_t count = std::min<std::size_t>(length - done, geometry_.block_bytes() - within);
-    const auto address = address_of(inode, number);
+    const auto address = address_of(mapped, number);
     if (!address) return pass_on(address);
     if (*address == 0) {
       std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
@@ -110,9 +144,9 @@ Result<std::size_t> ImageReader::read_inode(const Inode& inode, std::uint64_t of
 
 Result<std::size_t> ImageReader::read(InodeNumber number, std::uint64_t offset,
                                       std::span<std::byte> into) const {
-  const auto found = inode(number);
+  const auto found = mapped(number);
   if (!found) return pass_on(found);
-  if (!found->is_regular()) return damaged(number, "is no regular file");
+  if (!found->inode.is_regular()) return damaged(number, "is no regular file");
   const auto count = read_inode(*found, offset, into);
   if (!count) return damaged(number, count.error().problem);
   return *count;
@@ -125,7 +159,7 @@ Result<std::string> ImageReader::readlink(InodeNumber number) const {
   if (pointers_are_text(*found, geometry_.inline_target_max())) return inline_target(*found);
   if (found->size_bytes > kTargetBytesMax) return damaged(number, "its target is too long");
   std::string target(found->size_bytes, '\0');
-  const auto count = read_inode(*found, 0, std::as_writable_bytes(std::span(target)));
+  const auto count = read_inode({.inode = *found}, 0, std::as_writable_bytes(std::span(target)));
   if (!count) return damaged(number, count.error().problem);
   return target;
 }
@@ -137,7 +171,7 @@ Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
   if (found->size_bytes > geometry_.byte_of(geometry_.size_fragments()))
     return damaged(directory, "is longer than the device");
   std::vector<std::byte> bytes(found->size_bytes / tree::kChunkBytes * tree::kChunkBytes);
-  const auto count = read_inode(*found, 0, bytes);
+  const auto count = read_inode({.inode = *found}, 0, bytes);
   if (!count) return damaged(directory, count.error().problem);
   std::vector<NamedInode> names;
   tree::DirectoryCursor cursor(bytes);
@@ -156,11 +190,19 @@ Result<InodeNumber> ImageReader::lookup(std::string_view path) const {
   return static_cast<InodeNumber>(*found);
 }
 
-Result<std::vector<FragmentAddress>> ImageReader::blocks(const Inode& inode, std::uint64_t most) const {
+Result<std::vector<FragmentAddress>> ImageReader::blocks(InodeNumber number) const {
+  const auto found = mapped(number);
+  if (!found) return pass_on(found);
+  return blocks(found->inode, geometry_.blocks_of_size(found->inode.size_bytes), found->bmap);
+}
+
+Result<std::vector<FragmentAddress>> ImageReader::blocks(const Inode& inode, std::uint64_t most,
+                                                         const BmapCache& bmap) const {
   const std::uint64_t count = std::min(geometry_.blocks_of_size(inode.size_bytes), most);
+  const Mapped mapped{.inode = inode, .bmap = bmap};
   std::vector<FragmentAddress> addresses;
   for (std::uint64_t block = 0; block < count; ++block) {
-    const auto address = address_of(inode, block);
+    const auto address = address_of(mapped, block);
     if (!address) return pass_on(address);
     addresses.push_back(*address);
   }

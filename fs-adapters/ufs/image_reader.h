@@ -4,6 +4,7 @@
 // addresses are looked at before they are followed, sizes bound by the device's, and what is invalid is
 // an Error that names the inode. It changes nothing and needs no clean file system.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,7 @@
 
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/ufs/geometry.h"
+#include "fs-adapters/ufs/inode_extension.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::ufs {
@@ -33,6 +35,8 @@ class ImageReader {
   const Geometry& geometry() const { return geometry_; }
 
   Result<Inode> inode(InodeNumber number) const;
+  /// What lies beside it: no tags and nothing cached where there are no extensions.
+  Result<InodeExtension> extension(InodeNumber number) const;
   /// Without "." and "..", in the order in which they lie there.
   Result<std::vector<NamedInode>> list(InodeNumber directory) const;
   /// Components separated by '/'; "" is the root. Symbolic links are not followed.
@@ -40,8 +44,12 @@ class ImageReader {
   /// Fewer bytes only at the end of the file; holes are zeroes.
   Result<std::size_t> read(InodeNumber number, std::uint64_t offset, std::span<std::byte> into) const;
   Result<std::string> readlink(InodeNumber number) const;
-  /// The address of each block of a file, 0 for a hole; at most `most` of them.
-  Result<std::vector<FragmentAddress>> blocks(const Inode& inode, std::uint64_t most) const;
+  /// The address of each block of a file, 0 for a hole; at most `most` of them. As the inode and its indirect
+  /// blocks say: `bmap` says what of that is out of date.
+  Result<std::vector<FragmentAddress>> blocks(const Inode& inode, std::uint64_t most,
+                                              const BmapCache& bmap = {}) const;
+  /// The same, of an inode of the image.
+  Result<std::vector<FragmentAddress>> blocks(InodeNumber number) const;
 
   /// Everything below the root, a directory before what is in it. An inode with several names comes as often;
   /// a directory that is met again is an Error.
@@ -56,9 +64,17 @@ class ImageReader {
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock), geometry_(superblock) {}
   Result<std::uint32_t> initialised_inodes(std::uint32_t group) const;
-  Result<FragmentAddress> address_of(const Inode& inode, std::uint64_t block) const;
+  /// An inode and what is cached of its pointers, if that can be believed.
+  struct Mapped {
+    Inode inode;
+    BmapCache bmap;
+  };
+  Result<Mapped> mapped(InodeNumber number) const;
+  Result<FragmentAddress> address_of(const Mapped& mapped, std::uint64_t block) const;
   Result<void> read_fragments(FragmentAddress at, std::span<std::byte> into) const;
-  Result<std::size_t> read_inode(const Inode& inode, std::uint64_t offset, std::span<std::byte> into) const;
+  Result<std::size_t> read_inode(const Mapped& mapped, std::uint64_t offset, std::span<std::byte> into) const;
+  /// The slot of an inode or an extension.
+  Result<std::array<std::byte, kInodeBytes>> slot(InodeNumber number) const;
 
   const model::SectorStore* store_;
   Superblock superblock_;

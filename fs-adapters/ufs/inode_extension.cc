@@ -11,8 +11,8 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-constexpr std::size_t kTagCount = 2, kTagsGeneration = 8, kTags = 16, kTagBytes = 12;
-static_assert(kTags + kLinkTagsMax * kTagBytes <= 64);
+constexpr std::size_t kTagCount = 2, kTagsGeneration = 8, kTags = 16, kTagBytes = 12, kBmap = 64;
+static_assert(kTags + kLinkTagsMax * kTagBytes <= kBmap && kBmap + BmapCache::kBytes == kInodeBytes);
 
 }  // namespace
 
@@ -26,7 +26,12 @@ InodeExtension decode_extension(std::span<const std::byte> slot) {
                               .entries = load16(slot, at + 8),
                               .links = load16(slot, at + 10)});
   }
+  extension.bmap = decode_bmap_cache(slot);
   return extension;
+}
+
+BmapCache decode_bmap_cache(std::span<const std::byte> slot) {
+  return BmapCache::decode(slot.subspan(kBmap));
 }
 
 void encode_extension(const InodeExtension& extension, std::span<std::byte> slot) {
@@ -40,6 +45,7 @@ void encode_extension(const InodeExtension& extension, std::span<std::byte> slot
     store32(slot, at, tag.directory), store32(slot, at + 4, tag.chunk);
     store16(slot, at + 8, tag.entries), store16(slot, at + 10, tag.links);
   }
+  extension.bmap.encode(slot.subspan(kBmap));
 }
 
 }  // namespace headcrash::ufs

@@ -1,9 +1,9 @@
 #pragma once
 // What lies beside an inode, in the odd slot behind its even one: the same sector, which is written whole or
 // not at all, so that inode and extension are always of one moment (Peacock, Kamaraju and Agrawal 1998,
-// section 5.3).
+// sections 3.3 and 5.3).
 //
-//   0 mode (0: no inode)   2 how many tags   8 their generation   16 tags
+//   0 mode (0: no inode)   2 how many tags   8 their generation   16 tags   64 a bmap cache (bmap_cache.h)
 //
 // A tag says how many entries for the inode its count of links takes for granted in one chunk of a
 // directory. Whoever finds another number there corrects the count by the difference. Tags count while their
@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "fs-adapters/ufs/bmap_cache.h"
 #include "fs-adapters/ufs/format.h"
 
 namespace headcrash::ufs {
@@ -37,6 +38,7 @@ inline constexpr std::size_t kLinkTagsMax = 4;  ///< of one inode
 struct InodeExtension {
   std::uint64_t generation = 0;
   std::vector<LinkTag> tags = {};  ///< at most kLinkTagsMax
+  BmapCache bmap = {};
 
   /// Those that count in a file system of that generation.
   std::span<const LinkTag> live_tags(std::uint64_t of_generation) const {
@@ -44,8 +46,9 @@ struct InodeExtension {
   }
 };
 
-/// kInodeBytes each. What makes no sense is not there.
+/// kInodeBytes each. Tags that make no sense are not there; a cache is as it is (BmapCache::is_sound).
 InodeExtension decode_extension(std::span<const std::byte> slot);
+BmapCache decode_bmap_cache(std::span<const std::byte> slot);  ///< of it
 void encode_extension(const InodeExtension& extension, std::span<std::byte> slot);
 
 }  // namespace headcrash::ufs

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fs-adapters/ufs/file_blocks.h"
+#include "fs-adapters/ufs/inode_extension.h"
 #include "fs-adapters/ufs/volume.h"
 #include "plugin/base/invariant.h"
 
@@ -54,6 +55,12 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
   auto buffer = read_block(number);
   if (!buffer) return pass_on_errno(buffer);
   inode.disk = decode_inode(buffer->bytes().subspan(offset_in_block(number), kInodeBytes));
+  if (volume_.geometry.features().bmap_cache && inode.disk.allocated()) {
+    inode.bmap =
+        decode_bmap_cache(buffer->bytes().subspan(offset_in_block(number) + kInodeBytes, kInodeBytes));
+    if (!inode.bmap.is_sound(volume_.geometry) || !(inode.bmap.empty() || inode.disk.is_regular()))
+      return refuse(EIO);
+  }
   inode.loaded = true;
   volume_.cache.release(std::move(*buffer));
   volume_.scheme->inode_loaded(inode);
@@ -67,6 +74,7 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   CoreInode& inode = **handle;
   const std::uint32_t generation = inode.disk.generation + 1;
   inode.disk = Inode{{.generation = generation}};
+  inode.bmap = {};
   inode.deferred_removals = 0;
   volume_.names.forget(number);
   inode.missed = {};

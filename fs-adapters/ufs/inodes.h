@@ -15,6 +15,7 @@
 #include "fs-adapters/os/buffer_cache.h"
 #include "fs-adapters/os/executor.h"
 #include "fs-adapters/tree/core_inode.h"
+#include "fs-adapters/ufs/bmap_cache.h"
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/vfs.h"
 
@@ -32,6 +33,9 @@ struct CoreInode : tree::CoreInode {
   std::int64_t next_sequential = 0;    ///< the block that a sequential reader would ask for next
   FragmentAddress last_allocated = 0;  ///< since it is in core; 0: nothing
   std::uint16_t links_tagged = 0;      ///< Netra: the count that its link tags go with
+  /// Of a regular file where there are such caches. While it is empty the inode on the disk has none, either, whose
+  /// pointers lead anywhere.
+  BmapCache bmap = {};
   std::list<InodeNumber>::iterator idle = {};
 };
 

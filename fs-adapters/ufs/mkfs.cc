@@ -48,7 +48,8 @@ Result<void> check(const MkfsOptions& o) {
   if (o.reserve_percent > 99)
     return refuse_option("reserve", fmt::format("{} percent", o.reserve_percent), "give 0 to 99");
   if (o.features.netra() && (o.journal_bytes || wants_external_journal(o)))
-    return refuse_option("journal-size", "a journal beside fast-check or lazy-inodes", "give one of them");
+    return refuse_option("journal-size", "a journal beside fast-check, bmap-cache or lazy-inodes",
+                         "give one of them");
   if (o.journal_bytes && wants_external_journal(o))
     return refuse_option("external-journal", "a journal inside the file system, too", "give one of them");
   if (o.inodes_per_group > kInodesPerGroupMax)

@@ -22,6 +22,9 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
      "of a journal on a device of its own, the second one; 0: 16 MiB (none); for scheme=journal-external"},
     {"fast-check", 0, "0|1",
      "notes what is busy, so that fsck need not look at the rest (0); for scheme=netra"},
+    {"bmap-cache", 0, "0|1",
+     "addresses of a file's last blocks lie beside its inode, so that an append writes no indirect block (0); for "
+     "scheme=netra"},
     {"lazy-inodes", 0, "0|1", "blocks of inodes are zeroed when they are first used (0); for scheme=netra"},
     {"uuid", 'U', "UUID", "its first eight bytes are the file system's id (none)"},
     {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
@@ -63,6 +66,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       if (name == "reserve") options.reserve_percent = small;
       if (name == "time") options.time = small;
       if (name == "fast-check") options.features.fast_check = small != 0;
+      if (name == "bmap-cache") options.features.bmap_cache = small != 0;
       if (name == "lazy-inodes") options.features.lazy_inodes = small != 0;
     }
   }

@@ -235,6 +235,17 @@ VfsResult<void> Netra::write_entry(os::HeldBuffer directory_block) {
   return written;
 }
 
+VfsResult<void> Netra::bmap_merged(CoreInode&, os::HeldBuffer indirect, BmapMerge why) {
+  if (why == BmapMerge::full || options_.netra.broken != NetraOptions::Rule::cache_unmerged)
+    return as_result(volume_.cache.write(std::move(indirect)));
+  volume_.cache.write_delayed(std::move(indirect));
+  return {};
+}
+
+VfsResult<void> Netra::bmap_ended(CoreInode& inode) {
+  return options_.netra.broken == NetraOptions::Rule::cache_unmerged ? VfsResult<void>() : write_inode(inode);
+}
+
 void Netra::inode_copied(CoreInode& inode, os::HeldBuffer& block) {
   if (!volume_.super.features.extensions()) return;
   const auto slot =
@@ -243,6 +254,7 @@ void Netra::inode_copied(CoreInode& inode, os::HeldBuffer& block) {
   InodeExtension extension;
   if (inode.disk.allocated()) {
     extension.generation = busy_.generation();
+    extension.bmap = inode.bmap;
     const auto tagged = tagged_.find(inode.number);
     if (tagged != tagged_.end() && options_.netra.broken != NetraOptions::Rule::tag_late)
       extension.tags = tagged->second.tags;

@@ -13,6 +13,11 @@
 //   write     M before the bitmaps change, pointers D
 //   truncate  M of what goes, indirect blocks that stay S, inode S, then the bitmaps D
 //
+// With the feature bmap-cache (bmap_cache.h), which goes without the other one, too:
+//
+//   append    behind the direct blocks: the pointer is in the inode; when the cache is full its indirect block S
+//   truncate  before all else, where an indirect block stays: the cache's indirect block S, inode without cache S
+//
 // A count is lowered before the name goes, so that the tag is never false: it tells how many entries the count
 // takes for granted, and a check corrects the difference. Entries of a directory that is renamed are tagged by
 // the whole of both directories, since the old one's place is not known when the new one is made; of two names
@@ -51,6 +56,8 @@ class Netra : public Conventional {
   VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
   VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) override;
+  VfsResult<void> bmap_merged(CoreInode& inode, os::HeldBuffer indirect, BmapMerge why) override;
+  VfsResult<void> bmap_ended(CoreInode& inode) override;
   void inode_copied(CoreInode& inode, os::HeldBuffer& block) override;
   void inode_loaded(CoreInode& inode) override { inode.links_tagged = inode.disk.links; }
   VfsResult<void> sync() override;

@@ -14,7 +14,7 @@ namespace {
 
 using bench::Mounted;
 
-constexpr Features kAll{.fast_check = true, .lazy_inodes = true};
+constexpr Features kAll{.fast_check = true, .bmap_cache = true, .lazy_inodes = true};
 
 BusyGroups& busy_of(Mounted& m) {
   return static_cast<Netra&>(*m.file_system->volume().scheme).busy();
@@ -60,6 +60,36 @@ void change_all_kinds(Vfs& fs) {
   EXPECT_TRUE(fs.rmdir("q/other"));
 }
 
+/// Blocks of 4 KiB that go through a bmap cache: over its end, cut inside it, into a hole before it.
+void grow_behind_the_direct_blocks(Vfs& fs) {
+  constexpr std::uint64_t kBlock = 4096;
+  bench::put_file(fs, "log", std::string(13 * kBlock, 'L'));
+  const auto file = fs.open("log", {});
+  ASSERT_TRUE(file);
+  const auto write = [&](std::uint64_t block, std::uint64_t blocks) {
+    const std::string bytes(blocks * kBlock, static_cast<char>('a' + block % 20));
+    EXPECT_TRUE(fs.pwrite(*file, block * kBlock, bench::bytes_of(bytes)));
+  };
+  for (std::uint64_t block = 13; block < 32; ++block) {
+    write(block, 1);
+    if (block % 3 == 0) EXPECT_TRUE(fs.fsync(*file));
+  }
+  EXPECT_TRUE(fs.truncate(*file, 28 * kBlock + 77));
+  bench::put_file(fs, "other", std::string(6 * kBlock, 'O'));
+  write(29, 5);
+  EXPECT_TRUE(fs.fallocate(*file, FallocateMode::punch_hole, 31 * kBlock, 2 * kBlock));
+  bench::put_file(fs, "third", std::string(3 * kBlock, '3'));
+  write(40, 1);
+  write(32, 1);
+  EXPECT_TRUE(fs.fsync(*file));
+  EXPECT_TRUE(fs.truncate(*file, 5 * kBlock));
+  write(20, 1);
+  EXPECT_TRUE(fs.fsync(*file));
+  write(14, 1);
+  EXPECT_TRUE(fs.close(*file));
+  bench::put_file(fs, "forth", std::string(9 * kBlock, '4'));
+}
+
 class NetraSetups : public testing::TestWithParam<const char*> {};
 
 TEST_P(NetraSetups, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
@@ -70,7 +100,10 @@ TEST_P(NetraSetups, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
   ASSERT_TRUE(before && m.store->read(0, bytes) && (*before)->write(0, bytes));
   m.log.keep = true;
   m.mount();
-  m.as_user([&] { change_all_kinds(*m.file_system); });
+  m.as_user([&] {
+    change_all_kinds(*m.file_system);
+    grow_behind_the_direct_blocks(*m.file_system);
+  });
   m.unmount();
   bench::expect_clean(*m.store);
   FastCheckTrial trial;
@@ -87,7 +120,8 @@ TEST_P(NetraSetups, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
   EXPECT_GT(counts[2].value, 200U) << counts[2].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NetraSetups, testing::Values("netra", "netra-flush", "netra-check"),
+INSTANTIATE_TEST_SUITE_P(All, NetraSetups,
+                         testing::Values("netra", "netra-flush", "netra-fast", "netra-check"),
                          [](const auto& name) {
                            std::string text = name.param;
                            std::ranges::replace(text, '-', '_');
@@ -162,6 +196,67 @@ TEST(Netra, TheFlusherMakesGroupsQuiet) {
   });
   m.unmount();
   bench::expect_clean(*m.store);
+}
+
+TEST(Netra, ARebuiltHeaderKeepsItsInodes) {
+  Mounted m(bench::setup_named("netra"));
+  m.mount();
+  m.as_user([&] { bench::put_file(*m.file_system, "f", "text"); });
+  m.unmount();
+  std::vector<std::byte> bytes(kSuperblockBytes);
+  ASSERT_TRUE(m.store->read(kSuperblockByte / kSectorBytes, bytes));
+  const Geometry geometry(*decode_superblock(bytes, m.store->sectors() * kSectorBytes));
+  EXPECT_TRUE(
+      m.store->write(geometry.lba_of(geometry.header(0)), std::vector<std::byte>(geometry.block_bytes())));
+  Fsck fsck;
+  ASSERT_TRUE(fsck.run(*m.store, {.repair = true}));
+  bench::expect_clean(*m.store);
+  m.cache.discard_all();
+  m.mount();
+  m.as_user([&] { EXPECT_EQ(bench::get_file(*m.file_system, "f"), "text"); });
+  m.unmount();
+}
+
+TEST(Netra, ATornLastWriteOfTheSuperblockIsWrittenAgain) {
+  for (const bool fast : {false, true}) {
+    Mounted m(bench::setup_named("netra"));
+    std::vector<std::byte> bytes(kSuperblockBytes);
+    ASSERT_TRUE(m.store->read(kSuperblockByte / kSectorBytes, bytes));
+    m.mount();
+    m.as_user([&] { bench::put_file(*m.file_system, "f", "text"); });
+    m.unmount();
+    const auto rest = std::span(bytes).subspan(kSectorBytes);
+    ASSERT_TRUE(m.store->write(kSuperblockByte / kSectorBytes + 1, rest));
+    const auto totals_differ = [&] {
+      EXPECT_TRUE(m.store->read(kSuperblockByte / kSectorBytes, bytes));
+      return decode_superblock(bytes, m.store->sectors() * kSectorBytes)->totals_differ;
+    };
+    EXPECT_TRUE(totals_differ());
+    Fsck fsck;
+    ASSERT_TRUE(fsck.run(*m.store, {.repair = true, .fast = fast}));
+    EXPECT_FALSE(totals_differ());
+    bench::expect_clean(*m.store);
+  }
+}
+
+/// Whatever first part of its last write has arrived.
+TEST(Netra, AnUnmountSaysCleanOnlyBesideItsTotals) {
+  Mounted m(bench::setup_named("netra"));
+  std::vector<std::byte> bytes(kSuperblockBytes);
+  ASSERT_TRUE(m.store->read(kSuperblockByte / kSectorBytes, bytes));
+  m.log.keep = true;
+  m.mount();
+  m.as_user([&] { bench::put_file(*m.file_system, "f", "text"); });
+  m.unmount();
+  for (const os::LoggedStore::Write& write : m.log.log) {
+    if (write.lba != kSuperblockByte / kSectorBytes) continue;
+    for (std::size_t count = kSectorBytes; count <= write.bytes.size(); count += kSectorBytes) {
+      std::copy_n(write.bytes.begin(), count, bytes.begin());
+      const auto superblock = decode_superblock(bytes, m.store->sectors() * kSectorBytes);
+      ASSERT_TRUE(superblock);
+      EXPECT_FALSE(superblock->clean && superblock->totals_differ) << count;
+    }
+  }
 }
 
 TEST(Netra, FullListsOfForeignInodesLeaveItToTheFullCheck) {

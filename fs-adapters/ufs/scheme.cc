@@ -79,6 +79,13 @@ VfsResult<void> Scheme::fsync(Operation& operation, CoreInode& inode, SyncExtent
   return {};
 }
 
+VfsResult<void> Scheme::bmap_merged(CoreInode&, os::HeldBuffer, BmapMerge) {
+  return refuse(EIO);
+}
+VfsResult<void> Scheme::bmap_ended(CoreInode&) {
+  return refuse(EIO);
+}
+
 bool Scheme::before_write(os::Outgoing& write) {
   const auto home = static_cast<FragmentAddress>(write.lba / volume_.geometry.sectors_per_fragment());
   write.kind =

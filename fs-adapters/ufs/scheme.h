@@ -132,6 +132,9 @@ struct InodeRemoval {
   std::vector<Extent> extents = {};
 };
 
+/// Why a bmap cache is merged into its indirect block (bmap_cache.h): another one begins, or pointers are about to go.
+enum class BmapMerge : std::uint8_t { full, pointers_go };
+
 /// When the last write of a series goes, on which nothing depends any more (section 6.1: "asynchronous or
 /// delayed"; 4.4BSD waits for it).
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
@@ -187,6 +190,7 @@ struct NetraOptions {
     freed_unmarked,        ///< what is freed is not marked
     generation_unwritten,  ///< marks belong to the next generation before the superblock does
     tag_late,              ///< the entry is on the disk before the tag
+    cache_unmerged,  ///< a truncation waits neither for the merged bmap cache nor for an inode without it
   };
   Rule broken = Rule::all_kept;
   /// Of the group flusher (group_flusher.h); 0: there is none. The share is of the interval.
@@ -243,6 +247,12 @@ class Scheme : public os::WriteHooks {
   virtual bool puts_off_removal(CoreInode&) { return false; }
   /// (4b) The inode has no mode and no pointers any more, in core.
   virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
+
+  /// What was in the inode's bmap cache is in `indirect`, too, which it writes: before the inode has another cache
+  /// on the disk, or none. Only for files that have such caches.
+  virtual VfsResult<void> bmap_merged(CoreInode& inode, os::HeldBuffer indirect, BmapMerge why);
+  /// After that: the inode has none any more. Before pointers are reset that it had.
+  virtual VfsResult<void> bmap_ended(CoreInode& inode);
 
   /// A rename is about to remove another name of the inode: the new one must be first (R1). Both are locked,
   /// no block is held.

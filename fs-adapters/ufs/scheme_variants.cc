@@ -113,12 +113,18 @@ SchemeVariant netra(std::string name, std::string title, const Features& feature
 }
 
 void add_netra(std::vector<SchemeVariant>& table) {
-  constexpr Features kAll{.fast_check = true, .lazy_inodes = true};
+  constexpr Features kAll{.fast_check = true, .bmap_cache = true, .lazy_inodes = true};
   using Rule = NetraOptions::Rule;
   table.push_back(
-      netra("netra", "Netra: Conventional, ready for a fast check; hot spot, flusher, lazy inodes", kAll));
+      netra("netra",
+            "Netra: Conventional, ready for a fast check; bmap cache, hot spot, flusher, lazy inodes", kAll));
   table.push_back(netra("netra-flush", "Netra whose flusher runs 40 % of each second", kAll,
                         {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
+  table.push_back(
+      netra("netra-fast", "Netra without the bmap cache", {.fast_check = true, .lazy_inodes = true}));
+  table.push_back(netra("netra-bmap", "Conventional with the bmap cache, and nothing else of Netra",
+                        {.bmap_cache = true}, {.flush_interval_ns = 0}));
+  table.back().mount.allocation = {};
   table.push_back(netra("netra-check", "Conventional, ready for a fast check, and nothing else of Netra",
                         {.fast_check = true}, {.flush_interval_ns = 0}));
   table.back().mount.allocation = {};
@@ -131,6 +137,8 @@ void add_netra(std::vector<SchemeVariant>& table) {
           "ace-seq2/3302");
   control("netra-generation-unwritten", "Netra whose superblock misses the next generation",
           Rule::generation_unwritten, "many-users/0@tiny~1");
+  control("netra-unmerged", "Netra whose truncation does not wait for the bmap cache to be merged",
+          Rule::cache_unmerged, "indirect/2@deep~3");
   control("netra-tag-late", "Netra whose tags are not there before the entries", Rule::tag_late);
 }
 

@@ -18,11 +18,11 @@ TEST(SchemeVariants, HaveNamesOfTheirOwn) {
     ASSERT_TRUE(found) << found.error().message();
     EXPECT_EQ(found->title, variant.title);
   }
-  EXPECT_EQ(controls,
-            (std::set<std::string>{
-                "ignore", "journal-external-answered-early", "journal-external-data-unawaited",
-                "journal-external-homes-early", "journal-unordered", "late-update", "netra-freed-unmarked",
-                "netra-generation-unwritten", "netra-marks-late", "netra-tag-late", "no-order"}));
+  EXPECT_EQ(controls, (std::set<std::string>{
+                          "ignore", "journal-external-answered-early", "journal-external-data-unawaited",
+                          "journal-external-homes-early", "journal-unordered", "late-update",
+                          "netra-freed-unmarked", "netra-generation-unwritten", "netra-marks-late",
+                          "netra-tag-late", "netra-unmerged", "no-order"}));
 }
 
 TEST(SchemeVariants, AnUnknownNameTellsTheOthers) {

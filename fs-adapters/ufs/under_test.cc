@@ -129,11 +129,8 @@ class UfsReader final : public adapters::ImageReader {
     return reader_.readlink(number_of(number));
   }
   Result<std::vector<adapters::ContentExtent>> content(std::uint64_t number) const override {
-    const auto inode = reader_.inode(number_of(number));
-    if (!inode) return pass_on(inode);
     const Geometry& geometry = reader_.geometry();
-    const std::uint64_t blocks = geometry.blocks_of_size(inode->size_bytes);
-    const auto addresses = reader_.blocks(*inode, blocks);
+    const auto addresses = reader_.blocks(number_of(number));
     if (!addresses) return pass_on(addresses);
     const std::uint64_t whole = geometry.block_bytes() / kSectorBytes;
     std::vector<adapters::ContentExtent> extents;

@@ -2,6 +2,11 @@
 // FFS was seen to write (measured on its own code: 608 and 307, 600 and 8; mounted async 1 and 310, 0 and
 // 10).
 
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "fs-adapters/ufs/bmap_cache.h"
 #include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::ufs {
@@ -105,6 +110,65 @@ TEST(WriteCounts, ASynchronousJournalWritesTwiceForEachName) {
   EXPECT_LT(w.create_flush, 20);
   expect_near(w.remove, 600);
   EXPECT_LT(w.remove_flush, 20);
+}
+
+/// Of one appended block after the other, each with an fsync, behind the 96 KB that direct blocks hold.
+struct AppendWrites {
+  std::vector<std::uint64_t> first;   ///< of the blocks 12, 13, ...
+  std::vector<std::uint64_t> steady;  ///< of 28 that follow each other later on
+};
+
+AppendWrites append_writes_of(const Setup& setup) {
+  constexpr std::size_t kBlock = 8192;
+  Mounted m(setup, {.device_bytes = 64 << 20,
+                    .mkfs = {.block_bytes = kBlock, .fragment_bytes = 1024, .bytes_per_inode = 8192},
+                    .cache_bytes = 32 << 20,
+                    .syncer = {.policy = os::SyncerOptions::Policy::none}});
+  m.mount();
+  AppendWrites counted;
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    bench::put_file(fs, "file", std::string(kDirectPointers * kBlock, 'x'), tree::bench::Fsync::yes);
+    const auto file = fs.open("file", {});
+    ASSERT_TRUE(file);
+    const std::string bytes(kBlock, 'y');
+    for (std::uint64_t block = 0; block < 46; ++block) {
+      const std::uint64_t before = m.queue.counters().issued_writes;
+      EXPECT_TRUE(fs.append(*file, bench::bytes_of(bytes)));
+      EXPECT_TRUE(fs.fsync(*file));
+      (block < 18 ? counted.first : counted.steady).push_back(m.queue.counters().issued_writes - before);
+    }
+    EXPECT_TRUE(fs.close(*file));
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
+  return counted;
+}
+
+/// Data, inode and indirect block: what the paper starts from (section 3.3, "2.58 disk operations for each NFS
+/// write"). The first one writes the indirect block's zeroes, too.
+TEST(WriteCounts, AnAppendBehindTheDirectBlocksWritesThree) {
+  const AppendWrites w = append_writes_of(bench::setup_named("conventional-bsd"));
+  EXPECT_EQ(w.first.front(), 4U);
+  EXPECT_EQ(std::set(w.first.begin() + 1, w.first.end()), std::set<std::uint64_t>{3});
+  EXPECT_EQ(std::set(w.steady.begin(), w.steady.end()), std::set<std::uint64_t>{3});
+}
+
+/// One I/O less: data and the block of inodes. When a cache of 14 addresses is full its indirect block is written.
+TEST(WriteCounts, WithABmapCacheTwo) {
+  const AppendWrites w = append_writes_of(bench::setup_named("netra-bmap"));
+  std::vector<std::uint64_t> first(18, 2);
+  first.at(BmapCache::kAddressesMax) = 3;
+  EXPECT_EQ(w.first, first);
+  EXPECT_EQ(std::ranges::count(w.steady, 3U), 2);
+  EXPECT_EQ(std::ranges::count(w.steady, 2U), 26);
+}
+
+/// What is busy has been marked by then: the fast check costs an append nothing.
+TEST(WriteCounts, OfTheWholeOfNetraTheSameTwo) {
+  const AppendWrites w = append_writes_of(bench::setup_named("netra"));
+  EXPECT_EQ(std::ranges::count(w.steady, 3U), 2);
+  EXPECT_EQ(std::ranges::count(w.steady, 2U), 26);
 }
 
 }  // namespace

@@ -78,8 +78,13 @@ std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress
     return {};
   }
   const auto bytes = image_.subspan(geometry.byte_of(at), geometry.block_bytes());
+  std::vector<std::byte> pointers(bytes.begin(), bytes.end());
+  if (level == 1 && bmap_.is_of(geometry, first_block)) {
+    bmap_.lay_over(geometry, pointers);
+    bmap_reached_ = true;
+  }
   for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
-    const FragmentAddress next = little_endian::load32(bytes, std::size_t{i} * 4);
+    const FragmentAddress next = little_endian::load32(pointers, std::size_t{i} * 4);
     if (auto problem = count_pointer(reader, next, level - 1, first_block, inode, fragments);
         !problem.empty())
       return problem;
@@ -99,6 +104,12 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
       return "not allocated, and has a size or pointers";
     return {};
   }
+  const auto extension = reader.extension(number);
+  if (!extension) return extension.error().message();
+  bmap_ = reader.geometry().features().bmap_cache ? extension->bmap : ufs::BmapCache();
+  bmap_reached_ = false;
+  if (!bmap_.is_sound(reader.geometry()) || !(bmap_.empty() || inode.is_regular()))
+    return "has a bmap cache that makes no sense";
   if (!has_pointers(reader.geometry(), inode)) return {};
   std::uint64_t block = 0, fragments = 0;
   std::string problem;
@@ -107,6 +118,7 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
   for (std::uint32_t i = 0; i < inode.indirect.size() && problem.empty(); ++i)
     problem = count_pointer(reader, inode.indirect[i], i + 1, block, inode, fragments);
   if (!problem.empty()) return problem;
+  if (!bmap_.empty() && !bmap_reached_) return "has a bmap cache of an indirect block that is not there";
   const std::uint64_t sectors = fragments * reader.geometry().sectors_per_fragment();
   if (sectors != inode.sectors) return fmt::format("says {} sectors and has {}", inode.sectors, sectors);
   return {};

@@ -44,7 +44,9 @@ class Audit final : public adapters::ImageAudit {
   std::string compare_group(const ufs::ImageReader& reader, std::uint32_t group);
 
   std::span<const std::byte> image_;
-  std::vector<bool> taken_;  ///< fragments that are data and somebody's
+  ufs::BmapCache bmap_;        ///< of the inode that is being counted
+  bool bmap_reached_ = false;  ///< its indirect block is there
+  std::vector<bool> taken_;    ///< fragments that are data and somebody's
   std::vector<Counted> inodes_;
   ufs::Summary total_;
   std::uint32_t files_ = 0;

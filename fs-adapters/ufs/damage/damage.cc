@@ -84,7 +84,7 @@ bool Permitted::conclude_rings(const ImageSurvey& survey) {
 const std::vector<DamageKind>& damage_kinds() {
   static const std::vector<DamageKind> kAll = [] {
     std::vector<DamageKind> all;
-    for (const auto& some : {damage_of_inodes(), damage_of_names(), damage_of_maps()})
+    for (const auto& some : {damage_of_inodes(), damage_of_names(), damage_of_maps(), damage_of_features()})
       all.insert(all.end(), some.begin(), some.end());
     return all;
   }();
@@ -114,7 +114,13 @@ void Damaging::draw() {
   if (!one_in(kStaysCleanOneIn))
     change(kCleanByte / kSectorBytes, 1,
            [](std::span<std::byte> bytes) { little_endian::store8(bytes, kCleanByte % kSectorBytes, 0); });
-  const auto& kinds = damage_kinds();
+  auto kinds = std::span(damage_kinds());
+  if (!geometry().features().netra()) {
+    kinds = kinds.first(kinds.size() - damage_of_features().size());
+  } else if (one_in(2)) {
+    for (const DamageKind& kind : damage_of_features())
+      if (kind.name == "busy-marks") (void)add(kind);
+  }
   std::uint64_t wanted = 1 + below(kDamagesMost);
   for (std::uint64_t tries = kTriesForOne * wanted; wanted > 0 && tries > 0; --tries)
     if (add(kinds[below(kinds.size())])) --wanted;
@@ -149,7 +155,8 @@ InodeNumber Damaging::any_directory(const Suits& suits) {
 InodeNumber Damaging::take_free_inode() {
   std::vector<InodeNumber> suitable;
   for (InodeNumber number = ufs::kRootInode; number < geometry().inodes(); ++number)
-    if (geometry().is_inode(number) && !taken_[number] && !survey_.inode(number).allocated())
+    if (geometry().is_inode(number) && !taken_[number] && !survey_.inode(number).allocated() &&
+        survey_.is_initialised(number))
       suitable.push_back(number);
   if (suitable.empty()) return 0;
   const InodeNumber number = suitable[below(suitable.size())];
@@ -212,6 +219,29 @@ Inode Damaging::load(InodeNumber number) const {
   return ufs::decode_inode(std::span(sector).subspan(byte % kSectorBytes, ufs::kInodeBytes));
 }
 
+void Damaging::change_extension(InodeNumber number,
+                                const std::function<void(ufs::InodeExtension&)>& change_it) {
+  const ufs::InodePlace place = geometry().place_of(number + 1);
+  const std::uint64_t byte = geometry().byte_of(place.block) + place.offset;
+  change(byte / kSectorBytes, 1, [&](std::span<std::byte> sector) {
+    const auto bytes = sector.subspan(byte % kSectorBytes, ufs::kInodeBytes);
+    ufs::InodeExtension extension = ufs::decode_extension(bytes);
+    change_it(extension);
+    ufs::encode_extension(extension, bytes);
+  });
+}
+
+ufs::BmapCache Damaging::load_bmap(InodeNumber number) const {
+  if (!geometry().features().bmap_cache || !load(number).is_regular()) return {};
+  const ufs::InodePlace place = geometry().place_of(number + 1);
+  const std::uint64_t byte = geometry().byte_of(place.block) + place.offset;
+  std::array<std::byte, kSectorBytes> sector = {};
+  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "an image in memory can be read");
+  const ufs::BmapCache bmap =
+      ufs::decode_bmap_cache(std::span(sector).subspan(byte % kSectorBytes, ufs::kInodeBytes));
+  return bmap.is_sound(geometry()) ? bmap : ufs::BmapCache();
+}
+
 void Damaging::change_chunk(const PlacedName& name, const Change& change_it) {
   change(geometry().lba_of(name.at) + name.offset / tree::kChunkBytes, 1, change_it);
 }
@@ -225,6 +255,10 @@ void Damaging::change_pointer(const OwnedRun& run, FragmentAddress to) {
         inode.indirect.at(run.slot - ufs::kDirectPointers) = to;
       }
     });
+    return;
+  }
+  if (run.cached) {
+    change_extension(run.owner, [&](ufs::InodeExtension& extension) { extension.bmap.set(run.block, to); });
     return;
   }
   const std::uint64_t byte =
@@ -325,16 +359,18 @@ bool Damaging::prefers(InodeNumber kept, InodeNumber other, const Inode& now) co
 void Damaging::contend(InodeNumber number) {
   const Inode now = load(number);
   if (!now.allocated() || ufs::pointers_are_text(now, geometry().inline_target_max())) return;
-  std::uint32_t steps = 0;
-  for (std::uint32_t i = 0; i < ufs::kDirectPointers; ++i) claim(number, now, now.direct[i], 0, i, steps);
+  Claimant claimant{.number = number, .now = now, .bmap = load_bmap(number)};
+  for (std::uint32_t i = 0; i < ufs::kDirectPointers; ++i) claim(claimant, now.direct[i], 0, i);
   for (std::uint32_t i = 0; i < ufs::kIndirectPointers; ++i)
-    claim(number, now, now.indirect[i], i + 1, geometry().blocks_within(i), steps);
+    claim(claimant, now.indirect[i], i + 1, geometry().blocks_within(i));
 }
 
-void Damaging::claim(InodeNumber number, const Inode& now, FragmentAddress at, std::uint32_t level,
-                     std::uint64_t block, std::uint32_t& steps) {
+void Damaging::claim(Claimant& claimant, FragmentAddress at, std::uint32_t level, std::uint64_t block) {
+  const InodeNumber number = claimant.number;
+  const Inode& now = claimant.now;
   const std::uint32_t width = geometry().fragments_per_block();
-  if (at == 0 || block >= geometry().blocks_of_size(now.size_bytes) || ++steps > kClaimStepsMost) return;
+  if (at == 0 || block >= geometry().blocks_of_size(now.size_bytes) || ++claimant.steps > kClaimStepsMost)
+    return;
   const std::uint32_t fragments = level == 0 ? geometry().fragments_of_block(now.size_bytes, block) : width;
   if (at % width + fragments > width || !geometry().is_data(at) || !geometry().is_data(at + fragments - 1))
     return;  // fsck takes it away
@@ -353,9 +389,10 @@ void Damaging::claim(InodeNumber number, const Inode& now, FragmentAddress at, s
   if (level == 0 || !own) return;
   std::vector<std::byte> pointers(geometry().block_bytes());
   invariant(store_.read(geometry().lba_of(at), pointers).has_value(), "an image in memory can be read");
+  if (level == 1 && claimant.bmap.is_of(geometry(), block)) claimant.bmap.lay_over(geometry(), pointers);
   for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i)
-    claim(number, now, little_endian::load32(pointers, std::size_t{i} * 4), level - 1,
-          block + i * geometry().blocks_below(level - 1), steps);
+    claim(claimant, little_endian::load32(pointers, std::size_t{i} * 4), level - 1,
+          block + i * geometry().blocks_below(level - 1));
 }
 
 }  // namespace headcrash::ufs::damage

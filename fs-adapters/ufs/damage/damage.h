@@ -5,8 +5,8 @@
 //
 //   sound image -> ImageSurvey -> Damaging -> damaged image, and what may be lost by it (Permitted)
 //
-// Each kind is a function in damage_of_inodes.cc, damage_of_names.cc or damage_of_maps.cc, and a line in its
-// table. It chooses an inode, name or group that no other damage of this image has, so that what may be lost
+// Each kind is a function in damage_of_inodes.cc, damage_of_names.cc, damage_of_maps.cc or damage_of_features.cc, and a
+// line in its table. It chooses an inode, name or group that no other damage of this image has, so that what may be lost
 // is known exactly; where two files then claim a block, the rule of fsck_duplicates.cc says who loses it.
 
 #include <cstdint>
@@ -22,6 +22,7 @@
 
 #include "fs-adapters/ufs/damage/image_survey.h"
 #include "fs-adapters/ufs/fsck.h"
+#include "fs-adapters/ufs/inode_extension.h"
 #include "plugin/base/random.h"
 #include "plugin/model/store.h"
 
@@ -70,10 +71,11 @@ struct DamageKind {
 };
 /// All of them, in the order in which they are drawn from.
 const std::vector<DamageKind>& damage_kinds();
-/// By folder of ideas; damage_kinds() is all three.
+/// By folder of ideas; damage_kinds() is all four.
 std::span<const DamageKind> damage_of_inodes();
 std::span<const DamageKind> damage_of_names();
 std::span<const DamageKind> damage_of_maps();
+std::span<const DamageKind> damage_of_features();  ///< the last ones: of images with such only
 
 /// An image that is being damaged: what the kinds are written in.
 class Damaging {
@@ -116,6 +118,9 @@ class Damaging {
   void change(std::uint64_t lba, std::uint32_t sectors, const Change& change);
   void change_inode(ufs::InodeNumber number, const std::function<void(ufs::Inode&)>& change);
   ufs::Inode load(ufs::InodeNumber number) const;
+  void change_extension(ufs::InodeNumber number, const std::function<void(ufs::InodeExtension&)>& change);
+  /// What a check believes of it; empty: nothing.
+  ufs::BmapCache load_bmap(ufs::InodeNumber number) const;
   /// The chunk of 512 bytes that a name lies in.
   void change_chunk(const PlacedName& name, const Change& change);
   void change_pointer(const OwnedRun& run, ufs::FragmentAddress to);
@@ -137,8 +142,13 @@ class Damaging {
  private:
   void lose_bytes(const OwnedRun& run);
   bool prefers(ufs::InodeNumber kept, ufs::InodeNumber other, const ufs::Inode& now) const;
-  void claim(ufs::InodeNumber number, const ufs::Inode& now, ufs::FragmentAddress at, std::uint32_t level,
-             std::uint64_t block, std::uint32_t& steps);
+  struct Claimant {
+    ufs::InodeNumber number;
+    ufs::Inode now;
+    ufs::BmapCache bmap;
+    std::uint32_t steps = 0;  ///< pointers that have been met
+  };
+  void claim(Claimant& claimant, ufs::FragmentAddress at, std::uint32_t level, std::uint64_t block);
 
   const ImageSurvey& survey_;
   model::SectorStore& store_;

@@ -96,6 +96,7 @@ Result<void> DamageTrials::examine(Damaging& damaging, const std::vector<Write>&
   const std::string subject = fmt::format("damage {} ({})", seed, damaging.words());
   const Permitted& permitted = damaging.permitted();
   if (auto looked = look(subject); !looked) return looked;
+  if (auto looked = look_fast(subject, damage); !looked) return looked;
   ++counts.damaged;
   std::vector<Write> writes;
   bool left = false;
@@ -118,6 +119,21 @@ Result<void> DamageTrials::look(const std::string& subject) {
   const bool clean = plain->was_clean;
   const std::string problem = clean ? audit_->contradiction_in(disk_->bytes()) : std::string();
   return problem.empty() ? Result<void>{} : wrong(subject, "a check finds nothing: " + problem);
+}
+
+/// A fast check of what no cut has left ends, done or not; what it has changed the full one can put right.
+Result<void> DamageTrials::look_fast(const std::string& subject, const std::vector<Write>& damage) {
+  if (!survey_->geometry().features().fast_check) return {};
+  Log log(*disk_, nullptr);
+  const auto fast = fsck_->run(log, {.repair = true, .fast = true, .time = kLater});
+  if (!fast) return wrong(subject, "the fast check ends: " + fast.error().message());
+  const auto full = fsck_->run(log, {.repair = true, .time = kLater});
+  if (!full) return wrong(subject, "the full check after a fast one ends: " + full.error().message());
+  const std::string problem = full->unrepaired ? std::string() : audit_->contradiction_in(disk_->bytes());
+  if (!problem.empty()) return wrong(subject, "after a fast check and a full one: " + problem);
+  disk_->show_base();
+  put(damage, damage.size());
+  return {};
 }
 
 Result<void> DamageTrials::repair_and_judge(const std::string& subject, const Permitted& permitted,

@@ -51,6 +51,7 @@ class DamageTrials {
   Result<void> examine(Damaging& damaging, const std::vector<Write>& damage, std::uint64_t seed,
                        adapters::DamageCounts& counts);
   Result<void> look(const std::string& subject);
+  Result<void> look_fast(const std::string& subject, const std::vector<Write>& damage);
   Result<void> repair_and_judge(const std::string& subject, const Permitted& permitted, bool quick,
                                 std::vector<Write>* writes, bool& left);
   Result<void> cut(const std::string& subject, const std::vector<Write>& damage,

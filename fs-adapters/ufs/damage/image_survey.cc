@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/image_reader.h"
 #include "plugin/base/little_endian.h"
 
@@ -20,8 +21,14 @@ Result<ImageSurvey> ImageSurvey::of(const TrialDisk& disk) {
   survey.geometry_ = reader->geometry();
   const ufs::Geometry& geometry = survey.geometry_;
   survey.inodes_.resize(geometry.inodes());
+  survey.bmaps_.resize(geometry.inodes());
   for (auto* const lists : {&survey.runs_of_, &survey.names_in_, &survey.names_of_})
     lists->resize(geometry.inodes());
+  for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
+    const auto at = disk.bytes().subspan(geometry.byte_of(geometry.header(group)), geometry.block_bytes());
+    std::vector<std::byte> header(at.begin(), at.end());
+    survey.initialised_.push_back(ufs::CylinderGroup(geometry, header, group).initialised_inodes());
+  }
   survey.run_at_.assign(geometry.size_fragments(), 0);
   for (InodeNumber number = ufs::kRootInode; number < geometry.inodes(); ++number) {
     if (!geometry.is_inode(number)) continue;
@@ -30,6 +37,11 @@ Result<ImageSurvey> ImageSurvey::of(const TrialDisk& disk) {
     survey.inodes_[number] = *inode;
     if (!inode->allocated()) continue;
     survey.allocated_.push_back(number);
+    if (geometry.features().bmap_cache) {
+      const auto extension = reader->extension(number);
+      if (!extension) return pass_on(extension);
+      survey.bmaps_[number] = extension->bmap;
+    }
     if (ufs::pointers_are_text(*inode, geometry.inline_target_max())) continue;
     for (std::uint32_t i = 0; i < ufs::kDirectPointers; ++i)
       survey.walk(disk, {.owner = number, .slot = i, .index = i, .block = i, .at = inode->direct[i]});
@@ -57,7 +69,11 @@ void ImageSurvey::walk(const TrialDisk& disk, OwnedRun run) {
   for (FragmentAddress f = run.at; f < run.at + run.fragments; ++f)
     run_at_.at(f) = static_cast<std::uint32_t>(number + 1);
   if (run.level == 0) return;
-  const auto pointers = disk.bytes().subspan(geometry_.byte_of(run.at), geometry_.block_bytes());
+  const auto bytes = disk.bytes().subspan(geometry_.byte_of(run.at), geometry_.block_bytes());
+  std::vector<std::byte> pointers(bytes.begin(), bytes.end());
+  const ufs::BmapCache& bmap = bmaps_[run.owner];
+  const bool cached = run.level == 1 && bmap.is_of(geometry_, run.block);
+  if (cached) bmap.lay_over(geometry_, pointers);
   for (std::uint32_t i = 0; i < geometry_.pointers_per_block(); ++i)
     walk(disk, {.owner = run.owner,
                 .slot = run.slot,
@@ -65,7 +81,8 @@ void ImageSurvey::walk(const TrialDisk& disk, OwnedRun run) {
                 .index = i,
                 .level = run.level - 1,
                 .block = run.block + i * geometry_.blocks_below(run.level - 1),
-                .at = little_endian::load32(pointers, std::size_t{i} * 4)});
+                .at = little_endian::load32(pointers, std::size_t{i} * 4),
+                .cached = cached && bmap.covers(run.block + i)});
 }
 
 Result<void> ImageSurvey::read_names(const TrialDisk& disk, InodeNumber directory) {

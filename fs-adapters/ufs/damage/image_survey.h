@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fs-adapters/ufs/bmap_cache.h"
 #include "fs-adapters/ufs/damage/trial_disk.h"
 #include "fs-adapters/ufs/geometry.h"
 
@@ -24,6 +25,7 @@ struct OwnedRun {
   std::uint64_t block = 0;            ///< the first of the file's blocks behind it
   ufs::FragmentAddress at = 0;
   std::uint32_t fragments = 0;
+  bool cached = false;  ///< the pointer is in the inode's bmap cache
 };
 
 /// A name other than "." and "..".
@@ -43,6 +45,7 @@ class ImageSurvey {
   const ufs::Superblock& superblock() const { return superblock_; }
   const ufs::Geometry& geometry() const { return geometry_; }
   const ufs::Inode& inode(ufs::InodeNumber number) const { return inodes_[number]; }
+  const ufs::BmapCache& bmap(ufs::InodeNumber number) const { return bmaps_[number]; }
   const std::vector<ufs::InodeNumber>& allocated() const { return allocated_; }
   const std::vector<OwnedRun>& runs() const { return runs_; }
   const std::vector<PlacedName>& names() const { return names_; }
@@ -52,6 +55,10 @@ class ImageSurvey {
   /// Numbers in names().
   const std::vector<std::size_t>& names_in(ufs::InodeNumber directory) const { return names_in_[directory]; }
   const std::vector<std::size_t>& names_of(ufs::InodeNumber number) const { return names_of_[number]; }
+  /// Its slot holds something: behind what a lazy group has zeroed is whatever there was.
+  bool is_initialised(ufs::InodeNumber number) const {
+    return geometry_.inode_index_in_group(number) < initialised_[geometry_.group_of_inode(number)];
+  }
   /// Data, and nobody's.
   bool is_free(ufs::FragmentAddress at) const;
 
@@ -62,6 +69,8 @@ class ImageSurvey {
   ufs::Superblock superblock_;
   ufs::Geometry geometry_;
   std::vector<ufs::Inode> inodes_;
+  std::vector<ufs::BmapCache> bmaps_;       ///< by inode; empty where there are none
+  std::vector<std::uint32_t> initialised_;  ///< slots, by group
   std::vector<ufs::InodeNumber> allocated_;
   std::vector<OwnedRun> runs_;
   std::vector<std::uint32_t> run_at_;  ///< by fragment, 1 + number in runs_; 0: none

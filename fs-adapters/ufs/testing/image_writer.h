@@ -80,6 +80,28 @@ class ImageWriter {
     encode_inode(inode, std::span(bytes).subspan(place.offset, kInodeBytes));
     write(place.block, bytes);
   }
+  void save_extension(InodeNumber number, const InodeExtension& extension) {
+    const InodePlace place = geometry_.place_of(number + 1);
+    auto bytes = read(place.block, geometry_.block_bytes());
+    encode_extension(extension, std::span(bytes).subspan(place.offset, kInodeBytes));
+    write(place.block, bytes);
+  }
+  /// The last blocks of a file with single indirect pointers are in its bmap cache, and nowhere else.
+  BmapCache cache_last_blocks(InodeNumber number, std::uint32_t count) {
+    const Inode inode = load(number);
+    const std::uint64_t end = geometry_.blocks_of_size(inode.size_bytes);
+    const auto at = *ImageReader::open(store_)->blocks(number);
+    auto pointers = read(inode.indirect[0], geometry_.block_bytes());
+    BmapCache cache(end - count, end - count == kDirectPointers);
+    for (std::uint64_t block = end - count; block < end; ++block) {
+      cache.set(block, at[block]);
+      std::fill_n(pointers.begin() + static_cast<std::ptrdiff_t>((block - kDirectPointers) * 4), 4,
+                  std::byte{0x77});
+    }
+    write(inode.indirect[0], pointers);
+    save_extension(number, {.bmap = cache});
+    return cache;
+  }
   std::vector<std::byte> read(FragmentAddress at, std::size_t size) const {
     std::vector<std::byte> bytes(size);
     EXPECT_TRUE(store_.read(geometry_.lba_of(at), bytes));

@@ -44,8 +44,9 @@ class IoErrors : public testing::TestWithParam<const adapters::SystemUnderTest*>
     adapters::LabDisk disk = GetParam()->lab_disk(kPlainDisk).value();
     disk.bytes = kIoErrorDiskBytes;
     // A journal from the start: faults know where it is. Schemes without one leave it alone.
-    const bool has_journal = GetParam()->type().name() == "ufs" && !disk.mkfs.contains("fast-check") &&
-                             !disk.mkfs.contains("external-journal");
+    const bool has_features = disk.mkfs.contains("fast-check") || disk.mkfs.contains("bmap-cache") ||
+                              disk.mkfs.contains("external-journal");
+    const bool has_journal = GetParam()->type().name() == "ufs" && !has_features;
     if (has_journal) disk.mkfs["journal-size"] = "1M";
     auto formatted = format_disk(GetParam()->type(), disk, folder_.path() / "formatted.hcrec");
     ASSERT_TRUE(formatted) << formatted.error().message();

@@ -1,7 +1,9 @@
 // Each scheme on a few workloads, all states; the controls are caught. HEADCRASH_SCHEME_WORKLOADS=12 in the
-// environment: more of them.
+// environment: more of them; HEADCRASH_SCHEME_WORKLOAD=indirect/3@deep~4: that one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 #include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/exploration.h"
@@ -48,6 +50,7 @@ Tried tried(std::string text) {
 }
 
 std::vector<Tried> sample_for(const adapters::SystemUnderTest& system) {
+  if (const char* const only = std::getenv("HEADCRASH_SCHEME_WORKLOAD")) return {tried(only)};
   if (!system.description().shown_by.empty()) return {tried(system.description().shown_by)};
   std::vector<Tried> sample;
   for (const std::uint64_t number : workload::sample_numbers(workload::Ace(2).count(), workloads(), 5))

@@ -96,8 +96,9 @@ class Damage : public testing::Test {
 };
 
 TEST_F(Damage, EachKindShowsItsFindingAndIsPutRight) {
-  const std::vector<std::vector<std::byte>> images{known_image("tiny"), known_image("deep"),
-                                                   known_image("deep", "journal")};
+  const std::vector<std::vector<std::byte>> images{
+      known_image("tiny"), known_image("deep"), known_image("deep", "journal"), known_image("tiny", "netra"),
+      known_image("deep", "netra")};
   for (const DamageKind& kind : damage_kinds()) {
     DamageCounts counts;
     for (const auto& image : images) {
@@ -127,7 +128,7 @@ TEST_F(Damage, OfSeveralKindsIsPutRight) {
   for (const auto& [disk, family] :
        {std::pair("tiny", "histories"), std::pair("deep", "large-directories"), std::pair("deep", "indirect"),
         std::pair("tiny", "nearly-full"), std::pair("deep", "directories"), std::pair("tiny", "moves")})
-    for (const char* scheme : {"soft-updates", "journal"}) {
+    for (const char* scheme : {"soft-updates", "journal", "netra"}) {
       const auto image = image_of(disk, *workload::family_member(family, first % 10), scheme);
       auto trials = trials_of(image);
       for (std::uint64_t seed = first; seed < end; ++seed) {

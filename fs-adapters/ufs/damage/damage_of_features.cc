@@ -1,0 +1,122 @@
+// Damage of what only some file systems have: bmap caches, link tags, busy marks, their generation (damage.h). The
+// full check needs none of the last three, and the fast one must end whatever they say.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fs-adapters/ufs/busy_marks.h"
+#include "fs-adapters/ufs/cylinder_group.h"
+#include "fs-adapters/ufs/damage/damage.h"
+
+namespace headcrash::ufs::damage {
+namespace {
+
+using model::kSectorBytes;
+using ufs::BmapCache;
+using ufs::InodeNumber;
+
+/// A file that had a cache has what its indirect blocks say, however old that is.
+bool put_wrong_bmap_cache(Damaging& image) {
+  if (!image.geometry().features().bmap_cache) return false;
+  const bool with = !image.one_in(3);
+  const InodeNumber number = image.take_inode([&](InodeNumber n) {
+    return image.survey().bmap(n).empty() != with && image.survey().inode(n).indirect[2] == 0;
+  });
+  if (number == 0) return false;
+  const std::uint64_t how = image.below(3);
+  const ufs::Geometry& geometry = image.geometry();
+  image.change_extension(number, [&](ufs::InodeExtension& extension) {
+    const auto noise = [&] {
+      return static_cast<ufs::FragmentAddress>(image.below(geometry.size_fragments()));
+    };
+    // Into the direct blocks, over two indirect blocks, or of one that no file here has.
+    const std::uint64_t first = how == 0   ? ufs::kDirectPointers - 1
+                                : how == 1 ? geometry.blocks_within(1) - 1
+                                           : geometry.blocks_within(2);
+    extension.bmap = BmapCache(first, how == 2 && image.one_in(2));
+    extension.bmap.set(first, noise());
+    extension.bmap.set(first + 1, noise());
+  });
+  for (const std::size_t run : image.survey().runs_of(number))
+    if (image.survey().inode(number).is_regular() &&
+        image.survey().runs()[run].block >= ufs::kDirectPointers && with)
+      image.lose_run(run);
+  image.contend(number);
+  image.say(fmt::format("inode {}: {}", number, how));
+  return true;
+}
+
+/// Who has no name, by other damage, may be taken for one whose name never came.
+bool put_link_tags(Damaging& image) {
+  if (!image.geometry().features().fast_check) return false;
+  const InodeNumber number = image.take_inode([](InodeNumber n) { return n != ufs::kRootInode; });
+  if (number == 0) return false;
+  image.change_extension(number, [&](ufs::InodeExtension& extension) {
+    extension.generation = image.survey().superblock().generation;
+    extension.tags.clear();
+    for (std::uint64_t i = 0; i <= image.below(ufs::kLinkTagsMax); ++i) {
+      const std::array<std::uint32_t, 4> chunks{0, static_cast<std::uint32_t>(image.below(~0U)),
+                                                ufs::LinkTag::kWholeDirectory, ufs::LinkTag::kDotDot};
+      extension.tags.push_back(
+          {.directory =
+               static_cast<InodeNumber>(image.below(image.one_in(4) ? ~0U : image.geometry().inodes())),
+           .chunk = chunks.at(image.below(chunks.size())),
+           .entries = static_cast<std::uint16_t>(image.below(image.one_in(4) ? 65536 : 3)),
+           .links = static_cast<std::uint16_t>(image.below(image.one_in(4) ? 65536 : 3))});
+    }
+  });
+  image.may().no_links[number] = true;
+  image.say(fmt::format("inode {}", number));
+  return true;
+}
+
+/// Of this generation, as if the group had been busy: nothing that they say need be true.
+bool put_busy_marks(Damaging& image) {
+  const ufs::Geometry& geometry = image.geometry();
+  if (!geometry.features().fast_check) return false;
+  const auto group = static_cast<std::uint32_t>(image.below(geometry.groups()));
+  bool done = false;
+  image.change(geometry.lba_of(geometry.header(group)), geometry.block_bytes() / kSectorBytes,
+               [&](std::span<std::byte> header) {
+                 if (!ufs::CylinderGroup::problem_of(geometry, header, group).empty()) return;
+                 const ufs::CylinderGroup map(geometry, header, group);
+                 ufs::BusyMarks marks(geometry, header, group);
+                 marks.clear(map.totals().directories + static_cast<std::uint32_t>(image.below(3)));
+                 marks.set_generation(image.survey().superblock().generation);
+                 if (!image.one_in(4)) marks.mark_free_fragments(map);
+                 for (std::uint32_t i = 0; i < geometry.inodes_per_group(); ++i)
+                   if (image.one_in(2)) marks.mark_inode(i, image.one_in(3));
+                 for (std::uint64_t i = image.below(20); i > 0; --i)
+                   marks.mark_fragments(static_cast<std::uint32_t>(image.below(map.fragments())), 1);
+                 for (std::uint64_t i = image.below(4); i > 0; --i)
+                   marks.add_foreign_inode(static_cast<InodeNumber>(
+                       2 * image.below(image.one_in(8) ? ~0U / 2 : geometry.inodes() / 2)));
+                 done = true;
+               });
+  if (done) image.say(fmt::format("group {}", group));
+  return done;
+}
+
+bool put_other_generation(Damaging& image) {
+  if (!image.geometry().features().fast_check) return false;
+  constexpr std::size_t kGeneration = 224;  // of the superblock
+  image.change(ufs::kSuperblockByte / kSectorBytes, 1,
+               [&](std::span<std::byte> bytes) { bytes[kGeneration + image.below(8)] ^= std::byte{0x41}; });
+  image.say("superblock");
+  return true;
+}
+
+}  // namespace
+
+std::span<const DamageKind> damage_of_features() {
+  static constexpr std::array kKinds = std::to_array<DamageKind>({
+      {"bmap-cache-of-nothing", ufs::FindingKind::bad_bmap_cache, put_wrong_bmap_cache},
+      {"tags-of-nothing", {}, put_link_tags},
+      {"busy-marks", {}, put_busy_marks},
+      {"another-generation", {}, put_other_generation},
+  });
+  return kKinds;
+}
+
+}  // namespace headcrash::ufs::damage
