@@ -333,7 +333,7 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
   bool may_leave(const adapters::FindingKind&) const override { return false; }
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
     constexpr std::uint64_t kKiB = 1 << 10;
-    constexpr const char* kLogBytes = "16384";  // so little that it is full now and then
+    constexpr const char* kLogBytes = "4096";  // so little that it is full now and then
     const auto disk = [&](std::uint64_t bytes, const char* block, const char* inodes) {
       return adapters::LabDisk{
           .bytes = bytes,
