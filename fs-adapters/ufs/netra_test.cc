@@ -72,7 +72,9 @@ void grow_behind_the_direct_blocks(Vfs& fs) {
   };
   for (std::uint64_t block = 13; block < 32; ++block) {
     write(block, 1);
-    if (block % 3 == 0) EXPECT_TRUE(fs.fsync(*file));
+    if (block % 3 == 0) {
+      EXPECT_TRUE(fs.fsync(*file));
+    }
   }
   EXPECT_TRUE(fs.truncate(*file, 28 * kBlock + 77));
   bench::put_file(fs, "other", std::string(6 * kBlock, 'O'));
