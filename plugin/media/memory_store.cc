@@ -20,6 +20,7 @@ using model::kSectorBytes;
 namespace {
 
 constexpr std::size_t kZeroBytes = 4096;  ///< looked at at a time; no page is smaller
+constexpr std::size_t kPieceBytes = 64 << 10;
 
 bool all_zero(const std::byte* bytes, std::size_t count) {
   static const std::byte zeroes[kZeroBytes] = {};
@@ -57,13 +58,37 @@ Result<std::unique_ptr<MemoryStore>> MemoryStore::create(std::uint64_t sectors) 
   return std::unique_ptr<MemoryStore>(new MemoryStore(static_cast<std::byte*>(bytes), sectors));
 }
 
+MemoryStore::MemoryStore(std::byte* bytes, std::uint64_t sectors)
+    : bytes_(bytes), sectors_(sectors), written_(sectors * kSectorBytes / kPieceBytes + 1, false) {}
+
+void MemoryStore::mark(std::uint64_t first_byte, std::size_t count) {
+  const std::size_t last = (first_byte + count - 1) / kPieceBytes;
+  for (std::size_t piece = first_byte / kPieceBytes; piece <= last; ++piece) written_[piece] = true;
+}
+
+std::uint64_t MemoryStore::next_written(std::uint64_t lba) const {
+  std::size_t piece = lba * kSectorBytes / kPieceBytes;
+  if (piece < written_.size() && written_[piece]) return lba;
+  while (piece < written_.size() && !written_[piece]) ++piece;
+  return std::min(sectors_, static_cast<std::uint64_t>(piece) * (kPieceBytes / kSectorBytes));
+}
+
 MemoryStore::~MemoryStore() {
   munmap(bytes_, sectors_ * kSectorBytes);
 }
 
 Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) const {
   if (auto inside = check_range("memory", sectors_, lba, into.size()); !inside) return inside;
-  std::memcpy(into.data(), bytes_ + lba * kSectorBytes, into.size());
+  std::uint64_t at = lba * kSectorBytes;
+  while (!into.empty()) {
+    const auto part = into.first(std::min<std::size_t>(into.size(), kPieceBytes - at % kPieceBytes));
+    if (written_[at / kPieceBytes])
+      std::memcpy(part.data(), bytes_ + at, part.size());
+    else
+      std::memset(part.data(), 0, part.size());
+    at += part.size();
+    into = into.subspan(part.size());
+  }
   return {};
 }
 
@@ -72,12 +97,15 @@ Result<void> MemoryStore::write(std::uint64_t lba, std::span<const std::byte> da
   std::uint64_t at = lba * kSectorBytes;
   while (!data.empty()) {
     const std::size_t kept = bytes_before_zeroes(at, data);
-    if (kept > 0) std::memcpy(bytes_ + at, data.data(), kept);
+    if (kept > 0) {
+      mark(at, kept);
+      std::memcpy(bytes_ + at, data.data(), kept);
+    }
     at += kept;
     data = data.subspan(kept);
     if (data.empty()) break;
     const std::size_t zeroes = piece_bytes(at, data);
-    if (!all_zero(bytes_ + at, zeroes)) {
+    if (written_[at / kPieceBytes] && !all_zero(bytes_ + at, zeroes)) {
       if (auto done = write_zeroes(at / kSectorBytes, zeroes / kSectorBytes); !done) return done;
     }
     at += zeroes;
@@ -91,6 +119,9 @@ Result<void> MemoryStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
   const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const std::uint64_t begin = lba * kSectorBytes;
   const std::uint64_t end = begin + count * kSectorBytes;
+  std::size_t piece = begin / kPieceBytes;
+  while (piece * kPieceBytes < end && !written_[piece]) ++piece;
+  if (piece * kPieceBytes >= end) return {};
   const std::uint64_t first_page = (begin + page - 1) / page * page;
   const std::uint64_t last_page = end / page * page;
   if (first_page >= last_page || madvise(bytes_ + first_page, last_page - first_page, MADV_DONTNEED) != 0) {

@@ -1,9 +1,12 @@
 #pragma once
 // A medium in memory. One private anonymous mapping as large as the drive: the kernel hands out a page at the
 // first write of it, so a terabyte drive that holds a megabyte costs a megabyte, and a read is one memcpy.
-// Pages of zeroes are not kept: an image that is put here costs what it holds other than zeroes.
+// Pages of zeroes are not kept: an image that is put here costs what it holds other than zeroes, and what nobody has
+// written is not looked at.
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "plugin/model/store.h"
 
@@ -24,11 +27,16 @@ class MemoryStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
+  /// The first sector from `lba` on that may hold something other than zeroes; sectors(): none.
+  std::uint64_t next_written(std::uint64_t lba) const;
+
  private:
-  MemoryStore(std::byte* bytes, std::uint64_t sectors) : bytes_(bytes), sectors_(sectors) {}
+  MemoryStore(std::byte* bytes, std::uint64_t sectors);
+  void mark(std::uint64_t first_byte, std::size_t count);
 
   std::byte* bytes_;
   std::uint64_t sectors_;
+  std::vector<bool> written_;  ///< by pieces of 64 KiB: something other than zeroes has been written there
 };
 
 }  // namespace headcrash::media
