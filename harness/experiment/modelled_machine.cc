@@ -4,6 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "fs-adapters/os/device_stores.h"
@@ -11,18 +16,21 @@
 #include "fs-adapters/os/memory_machine.h"
 #include "fs-adapters/registry.h"
 #include "plugin/base/invariant.h"
+#include "plugin/media/memory_store.h"
+#include "plugin/profiles/shutdown.h"
 
 namespace headcrash::experiment {
 namespace {
 
-constexpr std::uint32_t kLoadSectors = 2048;
+constexpr std::uint32_t kLoadSectors = 2048, kLoadPieceSectors = 16;
 constexpr std::uint64_t kPlaceSectors =
     2;  // whose kind is remembered: the smallest fragment of an experiment
 
 /// A checker's view of the disk: requests take their time, and each byte is looked at once.
 class CheckedStore final : public model::SectorStore {
  public:
-  explicit CheckedStore(os::System& system) : system_(system), store_(system.queue) {}
+  CheckedStore(os::System& system, std::uint32_t request_sectors_max)
+      : system_(system), store_(system.queue, {.request_sectors_max = request_sectors_max}) {}
 
   std::uint64_t sectors() const override { return store_.sectors(); }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
@@ -46,8 +54,34 @@ class CheckedStore final : public model::SectorStore {
   os::FiberStore store_;
 };
 
-bool all_zero(const std::vector<std::byte>& bytes) {
-  return std::ranges::all_of(bytes, [](std::byte each) { return each == std::byte{0}; });
+bool all_zero(std::span<const std::byte> bytes) {
+  static constexpr std::array<std::byte, kLoadPieceSectors * model::kSectorBytes> kZeroes{};
+  return std::memcmp(bytes.data(), kZeroes.data(), bytes.size()) == 0;
+}
+
+/// The stack with that queue in each of its drives.
+std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
+                                                  const model::QueueProfile& queue) {
+  auto copy = std::make_shared<profiles::Stack>(stack);
+  if (auto* const drive = std::get_if<model::DiskProfile>(&copy->profile)) drive->queue = queue;
+  for (auto& below : copy->below) below = with_queue(*below, queue);
+  return copy;
+}
+
+/// All but pieces of zeroes; neighbours in one request.
+Result<void> write_what_is_there(model::SectorStore& store, std::uint64_t lba,
+                                 std::span<const std::byte> bytes) {
+  constexpr std::size_t kPiece = kLoadPieceSectors * model::kSectorBytes;
+  for (std::size_t at = 0; at < bytes.size();) {
+    std::size_t end = at;
+    while (end < bytes.size() && !all_zero(bytes.subspan(end, std::min(kPiece, bytes.size() - end))))
+      end = std::min(end + kPiece, bytes.size());
+    if (end > at)
+      if (auto done = store.write(lba + at / model::kSectorBytes, bytes.subspan(at, end - at)); !done)
+        return done;
+    at = end + kPiece;
+  }
+  return {};
 }
 
 }  // namespace
@@ -64,10 +98,49 @@ Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(const ModelledMa
   invariant(options.system != nullptr, "a modelled machine needs a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   if (auto assembled = machine->assemble(); !assembled) return pass_on(assembled);
+  machine->start_system();
+  if (auto mounted = machine->mount(); !mounted) return pass_on(mounted);
   return machine;
 }
 
-Result<void> ModelledMachine::assemble() {
+Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(const ModelledMachineOptions& options) {
+  invariant(options.system != nullptr, "an image needs a file system");
+  std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
+  if (auto assembled = machine->assemble(); !assembled) return pass_on(assembled);
+  profiles::shut_down(machine->built_);
+  auto stores = std::move(machine->stores_);
+  machine.reset();
+  auto image = std::make_shared<MachineImage>();
+  for (auto& [id, store] : stores) image->leaves.push_back(std::move(store));
+  return std::shared_ptr<const MachineImage>(std::move(image));
+}
+
+Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
+  for (model::DeviceId id = 0; id < plan.device_count(); ++id) {
+    if (!plan.all[id].parent) {
+      host_devices_.push_back(id);
+      leaves_.emplace_back();
+    }
+    if (!plan.all[id].leaf) continue;
+    leaves_.back().push_back(id);
+    if (!options_.image) {
+      auto store = media::MemoryStore::create(plan.all[id].sectors);
+      if (!store) return pass_on(store);
+      stores_[id] = *std::move(store);
+      continue;
+    }
+    const auto& leaves = options_.image->leaves;
+    invariant(stores_.size() < leaves.size() && leaves[stores_.size()]->sectors() == plan.all[id].sectors,
+              "an image is of a machine with the same drives");
+    auto copy = media::MemoryOverlay::create(leaves[stores_.size()]);
+    if (!copy) return pass_on(copy);
+    stores_[id] = *std::move(copy);
+  }
+  return {};
+}
+
+Result<void> ModelledMachine::assemble(Contents contents) {
+  const bool makes_image = contents == Contents::image && !options_.image;
   std::vector<profiles::MachineDevice> devices;
   std::vector<MachineDisk> wanted{{options_.profile, options_.size_bytes, options_.write_cache}};
   wanted.insert(wanted.end(), options_.more_disks.begin(), options_.more_disks.end());
@@ -75,7 +148,7 @@ Result<void> ModelledMachine::assemble() {
     auto stack = profiles::load_stack(wanted[i].profile);
     if (!stack) return pass_on(stack);
     devices.push_back({.name = fmt::format("hd{}", i),
-                       .stack = *std::move(stack),
+                       .stack = options_.drive_queue ? with_queue(**stack, *options_.drive_queue) : *stack,
                        .size_bytes = wanted[i].size_bytes,
                        .write_cache = wanted[i].write_cache});
   }
@@ -85,32 +158,24 @@ Result<void> ModelledMachine::assemble() {
   if (wanted.size() < used)
     return fail(options_.system->full_name(), "has its log on a device of its own, which the machine lacks",
                 "name it as the first of more_disks");
-  for (model::DeviceId id = 0; id < plan->device_count(); ++id) {
-    if (!plan->all[id].parent) {
-      host_devices_.push_back(id);
-      leaves_.emplace_back();
-    }
-    if (!plan->all[id].leaf) continue;
-    auto store = media::MemoryStore::create(plan->all[id].sectors);
-    if (!store) return pass_on(store);
-    stores_[id] = *std::move(store);
-    leaves_.back().push_back(id);
-  }
+  if (auto opened = open_stores(*plan); !opened) return opened;
   // One drive holds what its host sees, whatever cache is between them; an array does not.
   std::vector<std::unique_ptr<media::MemoryStore>> images(used);
-  std::vector<os::DeviceStores::Part> parts;
-  for (std::size_t i = 0; i < used; ++i) {
-    const std::uint64_t sectors = plan->all[host_devices_[i]].sectors;
-    if (leaves_[i].size() > 1) {
-      auto flat = media::MemoryStore::create(sectors);
-      if (!flat) return pass_on(flat);
-      images[i] = *std::move(flat);
+  if (makes_image) {
+    std::vector<os::DeviceStores::Part> parts;
+    for (std::size_t i = 0; i < used; ++i) {
+      const std::uint64_t sectors = plan->all[host_devices_[i]].sectors;
+      if (leaves_[i].size() > 1) {
+        auto flat = media::MemoryStore::create(sectors);
+        if (!flat) return pass_on(flat);
+        images[i] = *std::move(flat);
+      }
+      model::SectorStore* const drive = stores_.at(leaves_[i][0]).get();
+      parts.push_back({.store = images[i] ? images[i].get() : drive, .sectors = sectors});
     }
-    parts.push_back(
-        {.store = images[i] ? images[i].get() : stores_.at(leaves_[i][0]).get(), .sectors = sectors});
+    os::DeviceStores image(parts);
+    if (auto made = make_image(image, used > 1 ? parts[1].sectors : 0); !made) return made;
   }
-  os::DeviceStores image(parts);
-  if (auto made = make_image(image, used > 1 ? parts[1].sectors : 0); !made) return made;
   auto built =
       profiles::build(*plan, observer_, {.seed = options_.seed, .store = [this](model::DeviceId id) {
                                            const auto found = stores_.find(id);
@@ -126,8 +191,7 @@ Result<void> ModelledMachine::assemble() {
     if (auto loaded = load(i, *images[i]); !loaded) return loaded;
   }
   count_kinds();
-  start_system();
-  return mount();
+  return {};
 }
 
 Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_t second_sectors) {
@@ -159,18 +223,19 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
 }
 
 /// Through the array's own writes: where its members hold what, parity included, is its own affair.
-Result<void> ModelledMachine::load(std::size_t device, const model::SectorStore& image) {
+Result<void> ModelledMachine::load(std::size_t device, const media::MemoryStore& image) {
   constexpr os::TimeNs kRest = 2 * model::kSecondNs;  // until an array says on its members that it is clean
   os::System loader(*clock_, *disks_[device], {.queue = {.flush_for_order = has_write_cache()}});
   Result<void> done;
   loader.run_as(operator_, [&] {
     os::FiberStore store(loader.queue, {.request_sectors_max = kLoadSectors});
     std::vector<std::byte> bytes;
-    for (std::uint64_t lba = 0; done && lba < image.sectors(); lba += kLoadSectors) {
+    for (std::uint64_t lba = image.next_written(0); done && lba < image.sectors();
+         lba = image.next_written(lba + kLoadSectors)) {
       const std::uint64_t sectors = std::min<std::uint64_t>(kLoadSectors, image.sectors() - lba);
       bytes.resize(sectors * model::kSectorBytes);
       done = image.read(lba, bytes);
-      if (done && !all_zero(bytes)) done = store.write(lba, bytes);
+      if (done) done = write_what_is_there(store, lba, bytes);
     }
   });
   loader.executor.run_until(now() + kRest);
@@ -187,6 +252,7 @@ os::SystemOptions ModelledMachine::system_options() const {
                         .syncer = options_.system->description().syncer.value_or(options_.syncer)};
   how.queue.schedule = options_.schedule;
   how.queue.concatenated_sectors = options_.concatenated_sectors;
+  how.queue.outstanding = options_.outstanding;
   how.queue.flush_for_order = has_write_cache() && options_.flushes;
   return how;
 }
@@ -262,11 +328,13 @@ Result<void> ModelledMachine::as_step(RecoveryStep& step, const Body& body) {
   return done;
 }
 
-Result<std::uint64_t> ModelledMachine::repair() {
+Result<std::uint64_t> ModelledMachine::repair(bool fast) {
   Result<std::uint64_t> findings;
   system_->run_as(operator_, [&] {
-    CheckedStore store(*system_);
-    const auto report = options_.system->type().checker()->repair(store, {});
+    CheckedStore store(*system_, options_.check_sectors);
+    const auto checker = options_.system->type().checker();
+    auto report = checker->repair(store, {.fast = fast});
+    if (report && report->unrepaired && fast) report = checker->repair(store, {});
     if (!report) {
       findings = pass_on(report);
       return;
@@ -276,6 +344,25 @@ Result<std::uint64_t> ModelledMachine::repair() {
       findings = fail(options_.system->full_name(), "cannot be repaired", "a defect: keep the seed");
   });
   return findings;
+}
+
+Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions& options) {
+  invariant(options.system != nullptr && !options.image, "mkfs is for a blank device");
+  std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
+  if (auto assembled = machine->assemble(Contents::blank); !assembled) return pass_on(assembled);
+  machine->start_system();
+  RecoveryStep step;
+  const auto made = machine->as_step(step, [&] {
+    Result<void> done;
+    machine->system_->run_as(machine->operator_, [&] {
+      CheckedStore store(*machine->system_, options.check_sectors);
+      if (const auto formatted = options.system->type().mkfs(store, options.mkfs); !formatted)
+        done = pass_on(formatted);
+    });
+    return done;
+  });
+  if (!made) return pass_on(made);
+  return step;
 }
 
 Result<Recovery> ModelledMachine::recover(Repair when) {
@@ -291,7 +378,7 @@ Result<Recovery> ModelledMachine::recover(Repair when) {
     start_system();
   }
   const auto repaired = as_step(recovery.repair, [&]() -> Result<void> {
-    const auto findings = repair();
+    const auto findings = repair(when == Repair::fast);
     if (!findings) return pass_on(findings);
     recovery.findings = *findings;
     return {};

@@ -34,7 +34,8 @@
 #include "fs-adapters/os/model_disk.h"
 #include "fs-adapters/system_under_test.h"
 #include "harness/experiment/i486_33.h"
-#include "plugin/media/memory_store.h"
+#include "plugin/media/memory_overlay.h"
+#include "plugin/model/disk_profile.h"
 #include "plugin/model/null_observer.h"
 #include "plugin/profiles/build.h"
 
@@ -46,6 +47,12 @@ struct MachineDisk {
   std::string profile;
   std::optional<std::uint64_t> size_bytes = {};  ///< nothing: all of it
   bool write_cache = false;
+};
+
+/// The media of a machine that was made, populated and shut down: machines with the same drives in the same array, with
+/// or without NVRAM, may begin with copies of them, each of which costs what it writes.
+struct MachineImage {
+  std::vector<std::shared_ptr<const model::SectorStore>> leaves;  ///< in the order of their ids
 };
 
 struct ModelledMachineOptions {
@@ -64,11 +71,17 @@ struct ModelledMachineOptions {
   /// Fills the file system before the machine is there: on a processor and a disk that take no time. What it
   /// leaves is unmounted as clean. An error ends start().
   std::function<VfsResult<void>(Vfs&)> populate = {};
+  /// Made by ModelledMachine::image_of(): then neither mkfs nor `populate` is run.
+  std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
+  std::uint32_t outstanding = 1;  ///< requests at each device at a time: more than one for an array
+  /// Of all its drives, instead of their profiles': below an array it is the driver's queue that orders them.
+  std::optional<model::QueueProfile> drive_queue = {};
   std::uint32_t concatenated_sectors = 8;
   std::uint64_t cache_bytes = 36 << 20;
   std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
   os::SyncerOptions syncer = {};                ///< unless the system's description has its own
+  std::uint32_t check_sectors = 128;  ///< the longest request of a repair, and of mkfs in model time
   os::CpuCosts costs = kI486At33Mhz;
   std::uint64_t seed = 1;  ///< of the devices; the workload has its own
 };
@@ -80,6 +93,7 @@ Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_v
 enum class Repair : std::uint8_t {
   as_needed,  ///< when the mount refuses it: a journal that recovers at the mount is not checked
   always,     ///< to full consistency, whatever the mount would say
+  fast,       ///< always, by a check of what the image says was busy; all of it where that is not enough
 };
 
 /// One step of a recovery.
@@ -114,6 +128,10 @@ class ModelledMachine : private os::DiskTracer {
  public:
   /// `options.system` must be there. Errors: the profile's, mkfs's, populate's and mount's.
   static Result<std::unique_ptr<ModelledMachine>> start(const ModelledMachineOptions& options);
+  /// Made, populated, and shut down. Errors: as start()'s, but for the mount's.
+  static Result<std::shared_ptr<const MachineImage>> image_of(const ModelledMachineOptions& options);
+  /// What mkfs takes on the machine's blank devices, in model time, charged as a repair.
+  static Result<RecoveryStep> time_of_mkfs(const ModelledMachineOptions& options);
   ~ModelledMachine() override;
   ModelledMachine(const ModelledMachine&) = delete;
   ModelledMachine& operator=(const ModelledMachine&) = delete;
@@ -167,15 +185,17 @@ class ModelledMachine : private os::DiskTracer {
 
  private:
   explicit ModelledMachine(ModelledMachineOptions options) : options_(std::move(options)) {}
-  Result<void> assemble();
+  enum class Contents : std::uint8_t { image, blank };
+  Result<void> assemble(Contents contents = Contents::image);
+  Result<void> open_stores(const profiles::Plan& plan);
   Result<void> make_image(model::SectorStore& image, std::uint64_t second_sectors);
-  Result<void> load(std::size_t device, const model::SectorStore& image);
+  Result<void> load(std::size_t device, const media::MemoryStore& image);
   os::SystemOptions system_options() const;
   bool has_write_cache() const;
   void start_system();
   void end_system();
   Result<void> mount();
-  Result<std::uint64_t> repair();
+  Result<std::uint64_t> repair(bool fast);
   template <typename Body>
   Result<void> as_step(RecoveryStep& step, const Body& body);
   void issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering) override;
@@ -185,7 +205,7 @@ class ModelledMachine : private os::DiskTracer {
   // From the bottom up; what is below outlives what is above.
   ModelledMachineOptions options_;
   model::NullObserver observer_;
-  std::map<model::DeviceId, std::unique_ptr<media::MemoryStore>> stores_;  ///< of each leaf
+  std::map<model::DeviceId, std::unique_ptr<model::SectorStore>> stores_;  ///< of each leaf
   std::vector<std::vector<model::DeviceId>> leaves_;                       ///< those below each device
   profiles::BuiltMachine built_;
   std::vector<model::DeviceId> host_devices_;  ///< those that the driver sees: disk(i)

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct Context {
   bool scaled = false;                            ///< for tests: small, no number means anything
   std::map<std::string, double> parameters = {};  ///< the part's own, as usual or as set
   std::function<bool()> interrupt_requested = {};
-  double modelled_s = 0;  ///< a part adds the model time of what it runs beside cells
+  double modelled_s = 0;              ///< a part adds the model time of what it runs beside cells
+  std::shared_ptr<void> shared = {};  ///< what the paper's parts keep for each other during one run
 
   /// A long part asks now and then and returns what it has.
   bool interrupted() const { return interrupt_requested && interrupt_requested(); }
