@@ -19,38 +19,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "harness/workload/timed/dice.h"
 #include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/laddis_mix.h"
 #include "harness/workload/timed/workloads.h"
 
 namespace headcrash::timed {
 namespace {
 
-constexpr std::uint64_t kTransferBytes = 8 << 10;
-constexpr std::uint64_t kFilesPerFolder = 30;
-constexpr std::uint64_t kFilesPerLink = 10;
-constexpr std::uint64_t kUsedShare = 5;       ///< one file in five
-constexpr std::uint64_t kAppendPercent = 70;  ///< of the writes
+using namespace laddis_load;
+
 constexpr std::uint64_t kKibBytes = 1 << 10;
-
-enum class Kind : std::uint8_t {
-  lookup,
-  read,
-  write,
-  get_attributes,
-  read_link,
-  read_directory,
-  create,
-  remove,
-  space,
-  set_attributes
-};
-
-/// Per cent, in the order of Kind.
-constexpr std::array<std::uint64_t, 10> kPercentOfKind = {34, 22, 15, 13, 8, 3, 2, 1, 1, 1};
 
 /// The files of one thread, and what is asked of them: the same whenever it is drawn.
 class Thread {
@@ -81,7 +62,7 @@ class Thread {
     const std::uint64_t mean_ns = kNsPerSecond * threads_ / rate_;
     arrives_ns_ += static_cast<std::int64_t>(dice_.below(2 * mean_ns + 1));
     if (arrives_ns_ >= end_ns_) return {};
-    Request request{.arrives_ns = arrives_ns_, .kind = draw_kind(), .file = {}, .offset = 0};
+    Request request{.arrives_ns = arrives_ns_, .kind = kind_of(dice_.below(100)), .file = {}, .offset = 0};
     const std::uint64_t at = dice_.below(sizes_.size() / kUsedShare);
     std::uint64_t& size = sizes_[at];
     request.file = file(at);
@@ -118,13 +99,6 @@ class Thread {
   }
 
  private:
-  Kind draw_kind() {
-    std::uint64_t drawn = dice_.below(100);
-    std::size_t kind = 0;
-    while (drawn >= kPercentOfKind[kind]) drawn -= kPercentOfKind[kind++];
-    return static_cast<Kind>(kind);
-  }
-
   std::uint64_t number_;
   Dice dice_;
   std::uint64_t file_bytes_, rate_, threads_;
@@ -260,8 +234,9 @@ TimedWorkload laddis() {
                      {"seconds", 600, 10, 1, 86'400, "that count: ten minutes, section 6.3"},
                      {"warm-up-s", 300, 2, 0, 86'400, "before that, not counted: our choice"},
                      {"threads", 64, 8, 1, 1024, "of the server: our choice"},
-                     {"kib-per-operation", 5 << 10, 512, 8, 1 << 20, "of files for each operation a second"},
-                     {"file-kib", 136, 136, 8, 1 << 20,
+                     {"kib-per-operation", kKibPerOperation, 512, 8, 1 << 20,
+                      "of files for each operation a second"},
+                     {"file-kib", kFileKib, kFileKib, 8, 1 << 20,
                       "of each file at first: SFS 1.1's mean, from memory"}},
       .phases = laddis_phases};
 }
