@@ -2,6 +2,7 @@
 #include "harness/experiment/chen96/chen96.h"
 #include "harness/experiment/ganger94/ganger94.h"
 #include "harness/experiment/paper.h"
+#include "harness/experiment/peacock98/peacock98.h"
 #include "harness/experiment/rosenblum92/rosenblum92.h"
 #include "harness/experiment/soares03/soares03.h"
 
@@ -9,10 +10,7 @@ namespace headcrash::experiment {
 
 const std::vector<Paper>& papers() {
   static const std::vector<Paper> kPapers{
-      ganger94::paper(),
-      chen96::paper(),
-      rosenblum92::paper(),
-      soares03::paper(),
+      ganger94::paper(), chen96::paper(), rosenblum92::paper(), soares03::paper(), peacock98::paper(),
   };
   return kPapers;
 }

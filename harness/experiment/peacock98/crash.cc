@@ -1,0 +1,76 @@
+// Load, cut, recovery, and what the replies had promised (crash.h).
+#include "harness/experiment/peacock98/crash.h"
+
+#include <utility>
+
+namespace headcrash::experiment::peacock98 {
+namespace {
+
+Repair repair_of(Tuning tuning) {
+  switch (tuning) {
+    case Tuning::fast_fsck:
+    case Tuning::bmap_fast_fsck:
+      return Repair::fast;
+    case Tuning::vxfs:
+    case Tuning::vxld:
+      return Repair::as_needed;
+    case Tuning::ufs:
+    case Tuning::bmap:
+      break;
+  }
+  return Repair::always;
+}
+
+}  // namespace
+
+std::vector<Parameter> crash_parameters() {
+  auto parameters = load_parameters();
+  parameters.push_back({"crash-seconds", 60, "of load before the power goes; the paper's are 900"});
+  return parameters;
+}
+
+CrashOutcome crash(Context& context, const ServerChoice& choice, double operations_per_s, std::uint64_t seed,
+                   std::optional<double> set_per_s) {
+  const auto options =
+      Session::of(context).images().with_set(choice, set_per_s.value_or(operations_per_s), true);
+  if (!options) return {.error = machine_of(choice) ? options.error().message() : Cell::kNotBuilt};
+  const auto started = ModelledMachine::start(*options);
+  if (!started) return {.error = started.error().message()};
+  ModelledMachine& machine = **started;
+  CrashOutcome outcome;
+  LaddisOptions load_options = load_of(context, choice, std::max(operations_per_s, 1.));
+  const auto seconds = context.scaled ? 2 : static_cast<os::TimeNs>(context.parameter("crash-seconds"));
+  load_options.measured_ns = (seconds + 1) * model::kSecondNs;
+  load_options.keeps_history = true;
+  LaddisLoad load(machine, load_options, seed);
+  if (operations_per_s > 0) {
+    if (load.begin()) {
+      const LaddisOutcome served = load.run_and_cut(seconds * model::kSecondNs);
+      outcome.saturated = served.saturated;
+      outcome.error = served.error;
+    } else {
+      outcome.error = load.run_out().error;
+    }
+    if (!outcome.error.empty()) return outcome;
+  } else {
+    machine.cut();
+  }
+  const auto recovery = machine.recover(repair_of(choice.tuning));
+  if (!recovery) return {.error = recovery.error().message()};
+  for (const RecoveryStep* step : {&recovery->repair, &recovery->mount}) {
+    outcome.elapsed_s += seconds_of(step->elapsed_ns);
+    outcome.cpu_s += seconds_of(step->cpu_ns);
+    outcome.drives_s += seconds_of(step->device_busy_ns);
+    outcome.requests += step->requests;
+  }
+  outcome.findings = recovery->findings;
+  if (operations_per_s > 0) {
+    const auto broken = load.broken_promises();
+    outcome.broken = broken.size();
+    if (!broken.empty()) outcome.first_broken = broken.front();
+  }
+  context.modelled_s += seconds_of(machine.now());
+  return outcome;
+}
+
+}  // namespace headcrash::experiment::peacock98

@@ -1,0 +1,35 @@
+#pragma once
+// What the parts of a run share: images, and curves that several figures show.
+
+#include <map>
+#include <string>
+
+#include "harness/experiment/paper.h"
+#include "harness/experiment/peacock98/curve.h"
+
+namespace headcrash::experiment::peacock98 {
+
+/// Scaled down, all of it is on a gigabyte, and at loads of 20 requests a second at most.
+class Session {
+ public:
+  static Session& of(Context& context);
+
+  /// Run when it is first wanted.
+  const Curve& curve(Context& context, ServerChoice choice);
+  /// One load; not kept.
+  LaddisOutcome point(Context& context, ServerChoice choice, double operations_per_s,
+                      LaddisOptions options = {});
+  Images& images() { return images_; }
+
+ private:
+  Images images_;
+  std::map<std::string, Curve> curves_;
+};
+
+/// With the lengths that the context's parameters say.
+LaddisOptions load_of(const Context& context, const ServerChoice& choice, double operations_per_s,
+                      LaddisOptions options = {});
+/// The parameters that load_of() looks for.
+std::vector<Parameter> load_parameters();
+
+}  // namespace headcrash::experiment::peacock98

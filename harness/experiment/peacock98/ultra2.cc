@@ -1,0 +1,148 @@
+// The machine and what it mounts (ultra2.h).
+#include "harness/experiment/peacock98/ultra2.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "fs-adapters/ufs/under_test.h"
+#include "harness/experiment/peacock98/laddis_load.h"
+#include "plugin/base/invariant.h"
+
+namespace headcrash::experiment::peacock98 {
+namespace {
+
+constexpr std::uint32_t kClusterSectors = 112, kOutstanding = 256;
+
+std::string profile_of(const ServerChoice& choice) {
+  std::string profile = choice.raid == Raid::raid0 ? "netra-raid0" : "netra-raid5";
+  if (choice.presto == Presto::none) return profile;
+  profile += "-presto";
+  if (choice.presto == Presto::upper) return profile + "-upper";
+  return choice.tuning == Tuning::vxld ? profile + "-beside-log" : profile;
+}
+
+bool marks_busy(Tuning tuning) {
+  return tuning == Tuning::fast_fsck || tuning == Tuning::bmap_fast_fsck;
+}
+
+const char* scheme_of(Tuning tuning) {
+  switch (tuning) {
+    case Tuning::ufs:
+      return "conventional-bsd";
+    case Tuning::bmap:
+      return "netra-bmap";
+    case Tuning::fast_fsck:
+      return "netra-fast";
+    case Tuning::bmap_fast_fsck:
+      return "netra";
+    case Tuning::vxfs:
+      return "journal-data";
+    case Tuning::vxld:
+      return "journal-external-data";
+  }
+  return "";
+}
+
+Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
+  auto variant = ufs::find_scheme_variant(choice.scheme.empty() ? scheme_of(choice.tuning) : choice.scheme);
+  if (!variant) return fail(name(choice.tuning), Cell::kNotBuilt);
+  variant->block_copy = true;
+  if (!marks_busy(choice.tuning)) return variant;
+  variant->mount.options.netra.flush_interval_ns = choice.flush_interval_s * model::kSecondNs;
+  variant->mount.options.netra.flush_share_percent = choice.flush_percent;
+  if (!choice.flushes_by_age) variant->syncer = os::SyncerOptions{.policy = os::SyncerOptions::Policy::none};
+  return variant;
+}
+
+}  // namespace
+
+const char* name(Tuning tuning) {
+  constexpr const char* kNames[] = {"UFS", "bmap", "fast fsck", "bmap + fast fsck", "VxFS", "VxFS/VxLD"};
+  return kNames[static_cast<std::size_t>(tuning)];
+}
+
+std::string name(const ServerChoice& choice) {
+  std::string text = choice.raid == Raid::raid0 ? "RAID-0" : "RAID-5";
+  if (choice.presto != Presto::none)
+    text += choice.presto == Presto::both ? ", Presto" : ", Presto Upper only";
+  text += fmt::format("; {}", choice.scheme.empty() ? name(choice.tuning) : choice.scheme);
+  if (choice.size_bytes) text += fmt::format("; {} GB", *choice.size_bytes / kGib);
+  if (choice.flush_interval_s != 30 || choice.flush_percent != 10)
+    text += fmt::format("; flusher {} s/{} %", choice.flush_interval_s, choice.flush_percent);
+  if (choice.flushes_by_age) text += "; fsflush on";
+  if (choice.drives_in_order) text += "; drives in order of arrival";
+  if (choice.processor != 1) text += fmt::format("; processor x{:g}", choice.processor);
+  return text;
+}
+
+os::TimeNs request_cpu_ns(const ServerChoice& choice) {
+  return static_cast<os::TimeNs>(static_cast<double>(kRequestCpuNs) / choice.processor);
+}
+
+Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
+  auto variant = variant_of(choice);
+  if (!variant) return pass_on(variant);
+  ModelledMachineOptions machine;
+  machine.profile = profile_of(choice);
+  machine.size_bytes = choice.size_bytes;
+  if (choice.tuning == Tuning::vxld)
+    machine.more_disks = {{.profile = choice.presto == Presto::none ? "sun-4.2g" : "netra-log-presto"}};
+  machine.system = ufs::system_of(*std::move(variant));
+  machine.mkfs = {
+      {"block-size", "8192"}, {"fragment-size", "1024"}, {"bytes-per-inode", "2048"}, {"group-size", "16M"}};
+  if (marks_busy(choice.tuning)) {
+    machine.mkfs["fast-check"] = "1";
+    machine.mkfs["lazy-inodes"] = "1";
+  }
+  if (choice.tuning == Tuning::bmap || choice.tuning == Tuning::bmap_fast_fsck)
+    machine.mkfs["bmap-cache"] = "1";
+  if (choice.tuning == Tuning::vxfs) {
+    machine.mkfs["group-size"] = "0";
+    machine.mkfs["journal-size"] = "0";
+  }
+  machine.outstanding = kOutstanding;
+  machine.drive_queue = {
+      .depth = kOutstanding,
+      .policy = choice.drives_in_order ? model::QueuePolicy::fcfs : model::QueuePolicy::c_look};
+  machine.concatenated_sectors = kClusterSectors;
+  machine.check_sectors = kClusterSectors;
+  machine.cache_bytes = kFileMemoryBytes;
+  machine.copies_bytes = 0;
+  machine.costs = scaled_costs(kI486At33Mhz, 1 / (kUltra2FasterThanI486 * choice.processor));
+  return machine;
+}
+
+Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, double operations_per_s,
+                                                bool exactly) {
+  auto machine = machine_of(choice);
+  if (!machine) return machine;
+  double set = operations_per_s;
+  if (!exactly && set > 0) {
+    const auto* const next =
+        std::ranges::find_if(kSets, [&](double each) { return each >= operations_per_s; });
+    if (next != std::end(kSets)) set = *next;
+  }
+  const std::string key =
+      fmt::format("{} {} {} {} {}", static_cast<int>(choice.raid), static_cast<int>(choice.tuning),
+                  choice.scheme, choice.size_bytes.value_or(0), set);
+  if (key != key_) {
+    image_.reset();
+    key_.clear();
+    ServerChoice bare = choice;
+    bare.presto = Presto::none;
+    auto maker = machine_of(bare);
+    if (!maker) return maker;
+    if (set > 0) maker->populate = [files = FileSet::of(set)](Vfs& vfs) { return files.make(vfs); };
+    auto made = ModelledMachine::image_of(*maker);
+    if (!made) return pass_on(made);
+    image_ = *std::move(made);
+    key_ = key;
+  }
+  machine->image = image_;
+  return machine;
+}
+
+}  // namespace headcrash::experiment::peacock98
