@@ -75,7 +75,8 @@ void add_promises(ClaimAnswer& answer, const std::vector<Crashes>& all) {
 
 std::vector<double> loads_of(const Context& context) {
   if (context.scaled) return {0, 20};
-  return {0, 600, 1500, 2400};
+  const double most = context.parameter("most-per-s");
+  return {0, most / 2, most};
 }
 
 }  // namespace
@@ -112,7 +113,7 @@ std::vector<ClaimAnswer> recovery(Context& context) {
            [&] { return std::abs(*full / 382 - 1) <= .25; });
   add_rule(answer, "fast fsck's constant is 42 s (+-15 %)", {in_unit(fast, "s")},
            [&] { return std::abs(*fast / 42 - 1) <= .15; });
-  const double middle = loads.size() > 2 ? loads[2] : most;
+  const double middle = loads[1];
   const Figure half = of(Tuning::ufs, middle), whole = of(Tuning::ufs, most);
   add_rule(
       answer,
