@@ -4,6 +4,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <ranges>
+
+#include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/fsck_state.h"
 
 namespace headcrash::ufs {
@@ -68,15 +72,40 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   return !stopped();
 }
 
+/// Of those that have been zeroed; 0: none.
+InodeNumber Fsck::State::find_free_inode() {
+  for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
+    const InodeNumber first = group * geometry.inodes_per_group();
+    const InodeNumber end = first + initialised_inodes(group);
+    for (InodeNumber number = std::max(first, kRootInode + 1); number < end; ++number)
+      if (type[number] == 0 && geometry.is_inode(number)) return number;
+  }
+  return 0;
+}
+
+/// A block of inodes that none has been taken of: zeroes, then the header (lazy_inodes.h). False: there is none.
+bool Fsck::State::initialise_inodes() {
+  const auto groups = std::views::iota(0U, geometry.groups());
+  const auto group = std::ranges::find_if(
+      groups, [&](auto g) { return initialised_inodes(g) < geometry.inodes_per_group(); });
+  if (group == groups.end()) return false;
+  const std::uint32_t next = initialised_inodes(*group);
+  const InodePlace place = geometry.place_of(*group * geometry.inodes_per_group() + next);
+  std::vector<std::byte> bytes(geometry.block_bytes());
+  if (!read(place.block, bytes)) return false;
+  std::ranges::fill(std::span(bytes).subspan(place.offset), std::byte{0});
+  if (!write(place.block, bytes) || !read(geometry.header(*group), bytes)) return false;
+  CylinderGroup(geometry, bytes, *group)
+      .set_initialised_inodes(next - next % geometry.inodes_per_block() + geometry.inodes_per_block());
+  return write(geometry.header(*group), bytes);
+}
+
 /// Entry, block and inode in an order that a cut may end anywhere: nobody names it before it is there.
 bool Fsck::State::make_lost_found() {
-  const auto is_free = [&](InodeNumber slot) {
-    return type[slot] == 0 && geometry.is_inode(slot) &&
-           geometry.inode_index_in_group(slot) < initialised_inodes(geometry.group_of_inode(slot));
-  };
-  InodeNumber number = kRootInode + 1;
-  while (number < geometry.inodes() && !is_free(number)) ++number;
-  if (number == geometry.inodes() || has_name(*directory(kRootInode), "lost+found")) return false;
+  if (has_name(*directory(kRootInode), "lost+found")) return false;
+  InodeNumber number = find_free_inode();
+  if (number == 0 && initialise_inodes()) number = find_free_inode();
+  if (number == 0) return false;
   const FragmentAddress at = map.allocate(geometry.fragments_per_block());
   if (at == 0) return false;
   std::vector<std::byte> bytes(geometry.block_bytes());

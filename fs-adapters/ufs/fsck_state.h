@@ -206,6 +206,8 @@ struct Fsck::State {
   void check_dot_dots();
   void adopt(CheckedDirectory& top, bool loop);
   void set_dot_dot(CheckedDirectory& directory, InodeNumber parent);
+  InodeNumber find_free_inode();
+  bool initialise_inodes();
   bool make_lost_found();
   bool put_into_lost_found(InodeNumber number);
   bool add_name(InodeNumber directory, std::string_view name, InodeNumber number, std::uint8_t type);

@@ -390,5 +390,28 @@ TEST(Fsck, RootAndLostFoundAreMadeAnew) {
   EXPECT_TRUE(ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}", tree.long_link)));
 }
 
+/// Inodes that have not been used yet hold anything: a block of them has to be zeroed first.
+TEST(Fsck, LostFoundIsMadeWhenAllInodesThatWereZeroedAreUsed) {
+  const auto store = std::move(*media::MemoryStore::create((2 << 20) / kSectorBytes));
+  ASSERT_TRUE(
+      mkfs(*store, {.block_bytes = 4096, .bytes_per_inode = 4096, .features = {.lazy_inodes = true}}));
+  ImageWriter writer(*store);
+  const InodeNumber unused = writer.geometry().inodes_per_block();
+  const InodeNumber lost = *ImageReader::open(*store)->lookup("lost+found");
+  InodeNumber last = lost;
+  while (last + 1 < unused) last = writer.file(lost, fmt::format("{}", last + 1), "kept");
+  writer.write(writer.geometry().place_of(unused).block, std::vector<std::byte>(4096, std::byte{0x77}));
+  edit_block(writer, writer.load(kRootInode).direct[0],
+             [](auto b) { tree::remove_entry(b, offset_of(b, "lost+found")); });
+  const auto report = Fsck().run(*store, {.repair = true});
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_FALSE(report->unrepaired) << told(*report);
+  EXPECT_FALSE(report->has(bad_mode)) << told(*report);
+  EXPECT_TRUE(Fsck().check(*store)->nothing_found()) << told(*Fsck().check(*store));
+  const auto reader = ImageReader::open(*store);
+  EXPECT_EQ(*reader->lookup("lost+found"), unused);
+  EXPECT_EQ(*reader->lookup(fmt::format("lost+found/#{:07}/{}", lost, last)), last);
+}
+
 }  // namespace
 }  // namespace headcrash::ufs
