@@ -68,6 +68,13 @@ VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool i
   if (groups_.at(group).on_disk) return {};
   auto header = volume_.allocator.read_group(group);
   if (!header) return pass_on_errno(header);
+  if (uncleaned_.contains(group)) {
+    BusyMarks(volume_.geometry, header->bytes(), group).set_generation(generation() - 1);
+    ++counters_.header_writes;
+    header = volume_.write_and_hold(std::move(*header));
+    if (!header) return pass_on_errno(header);
+    uncleaned_.erase(group);
+  }
   {
     const CylinderGroup map(volume_.geometry, header->bytes(), group);
     BusyMarks marks(volume_.geometry, header->bytes(), group);
@@ -208,10 +215,12 @@ VfsResult<bool> BusyGroups::clean(std::uint32_t group) {
   if (header->dirty() || !settled(group, touched)) return not_now();
   BusyMarks(volume_.geometry, header->bytes(), group).set_generation(generation() - 1);
   groups_.erase(group);
+  uncleaned_.insert(group);
   ++counters_.header_writes;
-  ++counters_.cleaned;
   if (auto written = as_result(volume_.cache.write(std::move(*header))); !written)
     return pass_on_errno(written);
+  uncleaned_.erase(group);
+  ++counters_.cleaned;
   return true;
 }
 
@@ -220,9 +229,10 @@ VfsResult<bool> BusyGroups::begin_generation() {
   if (changing_generation_ || !running_.empty() || volume_.cache.any_unwritten() ||
       volume_.inodes.changed() > 0 || !volume_.inodes.without_links().empty())
     return false;
-  if (groups_.empty() && !volume_.super.full_check) return true;
+  if (groups_.empty() && uncleaned_.empty() && !volume_.super.full_check) return true;
   changing_generation_ = true;
   groups_.clear();
+  uncleaned_.clear();
   full_check_on_disk_ = false;
   ++counters_.generations;
   std::optional<Errno> refused;

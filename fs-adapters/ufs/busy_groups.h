@@ -89,6 +89,9 @@ class BusyGroups {
   Volume& volume_;
   NetraOptions options_;
   std::map<std::uint32_t, Group> groups_;  ///< busy ones
+  /// Quiet ones whose header may still have the generation on the disk: writing it is under way, or has failed.
+  /// Their marks count there, so that the generation goes before the marks do.
+  std::set<std::uint32_t> uncleaned_;
   struct Running {
     std::uint32_t depth = 0;
     std::set<std::uint32_t> groups = {};
