@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/fsck_state.h"
@@ -85,19 +84,18 @@ InodeNumber Fsck::State::find_free_inode() {
 
 /// A block of inodes that none has been taken of: zeroes, then the header (lazy_inodes.h). False: there is none.
 bool Fsck::State::initialise_inodes() {
-  const auto groups = std::views::iota(0U, geometry.groups());
-  const auto group = std::ranges::find_if(
-      groups, [&](auto g) { return initialised_inodes(g) < geometry.inodes_per_group(); });
-  if (group == groups.end()) return false;
-  const std::uint32_t next = initialised_inodes(*group);
-  const InodePlace place = geometry.place_of(*group * geometry.inodes_per_group() + next);
+  std::uint32_t group = 0;
+  while (group < geometry.groups() && initialised_inodes(group) == geometry.inodes_per_group()) ++group;
+  if (group == geometry.groups()) return false;
+  const std::uint32_t next = initialised_inodes(group);
+  const InodePlace place = geometry.place_of(group * geometry.inodes_per_group() + next);
   std::vector<std::byte> bytes(geometry.block_bytes());
   if (!read(place.block, bytes)) return false;
   std::ranges::fill(std::span(bytes).subspan(place.offset), std::byte{0});
-  if (!write(place.block, bytes) || !read(geometry.header(*group), bytes)) return false;
-  CylinderGroup(geometry, bytes, *group)
+  if (!write(place.block, bytes) || !read(geometry.header(group), bytes)) return false;
+  CylinderGroup(geometry, bytes, group)
       .set_initialised_inodes(next - next % geometry.inodes_per_block() + geometry.inodes_per_block());
-  return write(geometry.header(*group), bytes);
+  return write(geometry.header(group), bytes);
 }
 
 /// Entry, block and inode in an order that a cut may end anywhere: nobody names it before it is there.

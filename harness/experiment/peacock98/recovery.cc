@@ -159,6 +159,7 @@ std::vector<ClaimAnswer> flusher(Context& context) {
   loads.erase(loads.begin());
   const auto size = context.scaled ? std::optional<std::uint64_t>(kGib) : std::nullopt;
   std::vector<Crashes> all;
+  all.reserve(kRows.size());
   for (const Row& row : kRows) all.push_back({.label = row.label, .loads = loads});
   // By load, so that each image is made once.
   for (const double load : loads) {

@@ -48,7 +48,7 @@ LaddisOutcome Session::point(Context& context, ServerChoice choice, double opera
   if (!machine_options) return {.error = machine_options.error().message()};
   const auto machine = ModelledMachine::start(*machine_options);
   if (!machine) return {.error = machine.error().message()};
-  LaddisLoad load(**machine, load_of(context, choice, operations_per_s, std::move(options)), context.seed);
+  LaddisLoad load(**machine, load_of(context, choice, operations_per_s, options), context.seed);
   (void)load.begin();
   LaddisOutcome outcome = load.run_out();
   context.modelled_s += outcome.modelled_s;
