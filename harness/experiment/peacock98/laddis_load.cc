@@ -310,13 +310,14 @@ void LaddisLoad::replied(const NfsRequest& request, const NfsReply& reply) {
 }
 
 void LaddisLoad::look(bool begins) {
-  (begins ? before_ : after_) = {
-      .drives = machine_.device_counters(),
-      .array = machine_.array() == nullptr ? model::ArrayCounters() : machine_.array()->array_counters(),
-      .hits = machine_.write_hits(),
-      .front = front_->counters(),
-      .cpu_ns = machine_.system().cpu.busy_ns(),
-      .at = machine_.now()};
+  // Not a braced list assigned to the choice itself: g++ 12 loses `this` there.
+  Looked& looked = begins ? before_ : after_;
+  looked.drives = machine_.device_counters();
+  looked.array = machine_.array() == nullptr ? model::ArrayCounters() : machine_.array()->array_counters();
+  looked.hits = machine_.write_hits();
+  looked.front = front_->counters();
+  looked.cpu_ns = machine_.system().cpu.busy_ns();
+  looked.at = machine_.now();
 }
 
 LaddisOutcome LaddisLoad::outcome() const {
