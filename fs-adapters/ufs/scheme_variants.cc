@@ -79,15 +79,18 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
   add("journal-external-data-unbatched",
       "Journal with data on a device of its own, a commit for each who waits", kDataUnbatched);
   using Rule = Options::Rule;
-  add("journal-external-homes-early",
-      "Journal on a device of its own, to which blocks go after they have gone to their places",
-      {.broken = Rule::homes_early});
-  add("journal-external-data-unawaited",
-      "Journal on a device of its own whose commit record does not wait for data",
-      {.broken = Rule::data_unawaited});
-  add("journal-external-answered-early",
-      "Journal on a device of its own that answers when it has asked for the commit record's write",
-      {.broken = Rule::answered_early});
+  const auto control = [&](std::string name, std::string title, Rule broken) {
+    add(std::move(name), std::move(title), {.broken = broken});
+    table.back().shown_by = "ace-seq1/1";
+  };
+  control("journal-external-homes-early",
+          "Journal on a device of its own, to which blocks go after they have gone to their places",
+          Rule::homes_early);
+  control("journal-external-data-unawaited",
+          "Journal on a device of its own whose commit record does not wait for data", Rule::data_unawaited);
+  control("journal-external-answered-early",
+          "Journal on a device of its own that answers when it has asked for the commit record's write",
+          Rule::answered_early);
 }
 
 /// Beside the delay: a tick, and the further ones that a write takes which waits for others.
