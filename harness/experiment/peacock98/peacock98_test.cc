@@ -31,6 +31,8 @@ TEST(Curve, FindsTheKnee) {
   EXPECT_LE(*curve.knee_ms(), kResponseLimitMs);
   EXPECT_EQ(*curve.highest_per_s(), 1000);
   EXPECT_LE(asked, 10);
+  const Curve close = curve_of({.precision = .001}, [](double load) { return queue_of(1000, load); });
+  EXPECT_NEAR(*close.knee_per_s(), 980, 2);
   for (std::size_t i = 1; i < curve.points.size(); ++i)
     EXPECT_LT(curve.points[i - 1].offered_per_s, curve.points[i].offered_per_s);
 }
