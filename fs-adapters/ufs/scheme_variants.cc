@@ -81,7 +81,7 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
   using Rule = Options::Rule;
   const auto control = [&](std::string name, std::string title, Rule broken) {
     add(std::move(name), std::move(title), {.broken = broken});
-    table.back().shown_by = "ace-seq1/1";
+    table.back().shown_by = "reuse/0@tiny~1";
   };
   control("journal-external-homes-early",
           "Journal on a device of its own, to which blocks go after they have gone to their places",
