@@ -70,6 +70,17 @@ inline Figure part_of(const Figure& value, const Figure& whole, double times = 1
   return *value / *whole * times;
 }
 
+/// A number that no cell has; without one of ours the remark says why.
+inline void add_row(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
+                    Figure paper, Figure ours, const std::string& remark = {}) {
+  answer.numbers.push_back({.cell = std::move(cell),
+                            .quantity = std::move(quantity),
+                            .unit = std::move(unit),
+                            .paper = paper,
+                            .ours = ours,
+                            .remark = ours ? "" : remark});
+}
+
 inline void add_number(ClaimAnswer& answer, const Cell& cell, std::string label, std::string quantity,
                        std::string unit, Figure paper, Figure ours) {
   answer.numbers.push_back({.cell = std::move(label),

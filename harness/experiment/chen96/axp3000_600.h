@@ -111,10 +111,4 @@ class Bench {
   std::string error_;
 };
 
-/// A row of an answer; without a number of ours the remark says why.
-inline void add_row(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
-                    Figure paper, Figure ours, const std::string& remark = {}) {
-  answer.numbers.push_back({std::move(cell), std::move(quantity), std::move(unit), paper, ours, remark});
-}
-
 }  // namespace headcrash::experiment::chen96

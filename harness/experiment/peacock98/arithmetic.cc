@@ -2,8 +2,8 @@
 #include <cmath>
 #include <utility>
 
+#include "harness/experiment/judge.h"
 #include "harness/experiment/peacock98/peacock98.h"
-#include "harness/experiment/peacock98/rows.h"
 
 namespace headcrash::experiment::peacock98 {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "fs-adapters/os/fiber_store.h"
+#include "harness/experiment/judge.h"
 #include "harness/experiment/peacock98/peacock98.h"
-#include "harness/experiment/peacock98/rows.h"
 #include "harness/experiment/peacock98/session.h"
 
 namespace headcrash::experiment::peacock98 {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/experiment/judge.h"
 #include "harness/experiment/peacock98/peacock98.h"
-#include "harness/experiment/peacock98/rows.h"
 #include "harness/experiment/peacock98/session.h"
 
 namespace headcrash::experiment::peacock98 {

@@ -7,7 +7,7 @@
 
 #include "harness/experiment/peacock98/crash.h"
 #include "harness/experiment/peacock98/peacock98.h"
-#include "harness/experiment/peacock98/rows.h"
+#include "harness/experiment/judge.h"
 
 namespace headcrash::experiment::peacock98 {
 namespace {

@@ -38,16 +38,17 @@ std::vector<ClaimAnswer> intervals(Context& context) {
       const SteadyOutcome seen = run_steady(setup, load, context.seed);
       context.modelled_s += seconds_of(load.warm_ns + load.measured_ns);
       const Figure writes = seen.per_operation(seen.kib_written);
-      add_row(answer, setup.name, "written", "KiB/operation", writes, seen.error);
-      add_row(answer, setup.name, "requests", "/operation", seen.per_operation(seen.requests), seen.error);
-      add_row(answer, setup.name, "operations", "/s", seen.of(seen.operations / seconds_of(load.measured_ns)),
+      add_row(answer, setup.name, "written", "KiB/operation", {}, writes, seen.error);
+      add_row(answer, setup.name, "requests", "/operation", {}, seen.per_operation(seen.requests),
               seen.error);
+      add_row(answer, setup.name, "operations", "/s", {},
+              seen.of(seen.operations / seconds_of(load.measured_ns)), seen.error);
       if (writes) series.points.emplace_back(interval_s, *writes);
       if (system == System::snap) {
         const Figure held = seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt;
         add_row(answer, setup.name, "held back for the committed generation, at worst", "% of blocks in use",
-                held, seen.error);
-        add_row(answer, setup.name, "blocks copied", "/operation", seen.per_operation(seen.blocks_copied),
+                {}, held, seen.error);
+        add_row(answer, setup.name, "blocks copied", "/operation", {}, seen.per_operation(seen.blocks_copied),
                 seen.error);
         falling.push_back({fmt::format("{} s", interval_s), writes});
         if (interval_s == 10) amplification = held;
@@ -67,7 +68,7 @@ std::vector<ClaimAnswer> intervals(Context& context) {
   const SteadyOutcome seen = run_steady(usual, with_data, context.seed);
   context.modelled_s += seconds_of(with_data.warm_ns + with_data.measured_ns);
   add_row(answer, usual.name + ", files of 8 KiB", "held back for the committed generation, at worst",
-          "% of blocks in use",
+          "% of blocks in use", {},
           seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt, seen.error);
   add_rule(answer, "each 10 s: less is written than with the journal",
            {{"KFS+snap", of_snap}, {"ext3", of_journal}}, [&] { return *of_snap < *of_journal; });
@@ -97,14 +98,14 @@ std::vector<ClaimAnswer> short_lives(Context& context) {
       context.modelled_s += seconds_of(load.warm_ns + load.measured_ns);
       const std::string cell = fmt::format("{}, removed after {:g} s", name(system), lifetime_s);
       const Figure writes = seen.per_operation(seen.kib_written);
-      add_row(answer, cell, "written", "KiB/operation", writes, seen.error);
+      add_row(answer, cell, "written", "KiB/operation", {}, writes, seen.error);
       if (system == System::kfs) continue;
-      add_row(answer, cell, "blocks that were never written", "/operation",
+      add_row(answer, cell, "blocks that were never written", "/operation", {},
               seen.per_operation(seen.never_written), seen.error);
       constexpr double kKibPerBlock = 4;
       const double touched = seen.kib_written / kKibPerBlock + seen.never_written;
       const Figure saved = touched > 0 ? seen.of(100 * seen.freed_in_flight / touched) : std::nullopt;
-      add_row(answer, cell, "removed while their generation was on its way", "% of dirty blocks", saved,
+      add_row(answer, cell, "removed while their generation was on its way", "% of dirty blocks", {}, saved,
               seen.error);
       if (lifetime_s == 1) shortest = writes, in_flight = saved;
       if (lifetime_s == 60) longest = writes;

@@ -34,16 +34,6 @@ inline Figure more_time(const Figure& over, const Figure& under) {
   return times ? Figure(*times - 100) : std::nullopt;
 }
 
-/// A row that no cell has; without a number the remark says why.
-inline void add_row(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
-                    Figure ours, const std::string& remark) {
-  answer.numbers.push_back({.cell = std::move(cell),
-                            .quantity = std::move(quantity),
-                            .unit = std::move(unit),
-                            .ours = ours,
-                            .remark = remark});
-}
-
 /// Elapsed, and of it the processor and the disk: without these nobody can say what a difference comes from.
 inline void add_times(ClaimAnswer& answer, const Cell& cell) {
   add_number(answer, cell, cell.setup.name, "elapsed", "s", {}, sum_of(cell, elapsed_of));

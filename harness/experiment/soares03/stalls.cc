@@ -39,12 +39,12 @@ std::vector<ClaimAnswer> stalls(Context& context) {
                              with("a barrier until it is committed", snapfs::Spawn::barrier_until_committed),
                              setup_of(System::snap_ordered, {.processor = 10})}) {
     const SteadyOutcome seen = run(setup);
-    add_row(waits, setup.name, "generations committed", "", seen.of(seen.commits), seen.error);
+    add_row(waits, setup.name, "generations committed", "", {}, seen.of(seen.commits), seen.error);
     for (const double share : {.5, .99, 1.}) {
       const std::string which = share == 1 ? "worst" : fmt::format("{:g} of 100 within", 100 * share);
-      add_row(waits, setup.name, "no commit under way, " + which, "ms", quantile_of(seen.beside_ms, share),
-              seen.error);
-      add_row(waits, setup.name, "a commit under way, " + which, "ms", quantile_of(seen.during_ms, share),
+      add_row(waits, setup.name, "no commit under way, " + which, "ms", {},
+              quantile_of(seen.beside_ms, share), seen.error);
+      add_row(waits, setup.name, "a commit under way, " + which, "ms", {}, quantile_of(seen.during_ms, share),
               seen.error);
     }
     if (setup.name == "KFS+snap, ordered") {
@@ -78,8 +78,8 @@ std::vector<ClaimAnswer> stalls(Context& context) {
   Figure mean_snap, mean_journal;
   for (const System system : {System::snap, System::snap_ordered, System::ext3}) {
     const SteadyOutcome seen = run(setup_of(system));
-    add_row(syncs, name(system), "fsync, half within", "ms", quantile_of(seen.fsync_ms, .5), seen.error);
-    add_row(syncs, name(system), "fsync, worst", "ms", worst_of(seen.fsync_ms), seen.error);
+    add_row(syncs, name(system), "fsync, half within", "ms", {}, quantile_of(seen.fsync_ms, .5), seen.error);
+    add_row(syncs, name(system), "fsync, worst", "ms", {}, worst_of(seen.fsync_ms), seen.error);
     if (system == System::snap) mean_snap = quantile_of(seen.fsync_ms, .5);
     if (system == System::ext3) mean_journal = quantile_of(seen.fsync_ms, .5);
   }
@@ -89,7 +89,7 @@ std::vector<ClaimAnswer> stalls(Context& context) {
   for (const System system : {System::snap, System::ext3}) {
     const SteadyOutcome seen = run(setup_of(system));
     add_row(syncs, fmt::format("{}; one file a second beside it", name(system)), "fsync, half within", "ms",
-            quantile_of(seen.fsync_ms, .5), seen.error);
+            {}, quantile_of(seen.fsync_ms, .5), seen.error);
   }
   syncs.remarks.push_back(
       "Counterfactual: nearly nobody else changes anything. ext2's format has inodes, maps and directories of 50 directories "
