@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "harness/experiment/judge.h"
 #include "harness/experiment/peacock98/crash.h"
 #include "harness/experiment/peacock98/peacock98.h"
-#include "harness/experiment/judge.h"
 
 namespace headcrash::experiment::peacock98 {
 namespace {
@@ -149,18 +149,13 @@ std::vector<ClaimAnswer> flusher(Context& context) {
       .id = "PK-14",
       .part = "flusher",
       .title = "Recovery by the flusher's interval and share; 44 GB, RAID-0, Presto (figure 8)"};
-  struct Row {
-    const char* label;
-    std::uint32_t interval_s, percent;
-  };
-  constexpr std::array kRows{Row{"30 s, 10 %", 30, 10}, Row{"10 s, 10 %", 10, 10}, Row{"1 s, 10 %", 1, 10},
-                             Row{"1 s, 40 %", 1, 40}};
   std::vector<double> loads = loads_of(context);
   loads.erase(loads.begin());
   const auto size = context.scaled ? std::optional<std::uint64_t>(kGib) : std::nullopt;
   std::vector<Crashes> all;
-  all.reserve(kRows.size());
-  for (const Row& row : kRows) all.push_back({.label = row.label, .loads = loads});
+  all.reserve(kFlusherSettings.size());
+  for (const FlusherSetting& setting : kFlusherSettings)
+    all.push_back({.label = setting.name, .loads = loads});
   // By load, so that each image is made once.
   for (const double load : loads) {
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -170,8 +165,8 @@ std::vector<ClaimAnswer> flusher(Context& context) {
                                        .presto = Presto::both,
                                        .tuning = Tuning::bmap_fast_fsck,
                                        .size_bytes = size,
-                                       .flush_interval_s = kRows[i].interval_s,
-                                       .flush_percent = kRows[i].percent},
+                                       .flush_interval_s = kFlusherSettings[i].interval_s,
+                                       .flush_percent = kFlusherSettings[i].percent},
                                       load, context.seed));
     }
   }

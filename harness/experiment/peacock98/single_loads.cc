@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include "harness/experiment/judge.h"
 #include "harness/experiment/peacock98/crash.h"
 #include "harness/experiment/peacock98/peacock98.h"
-#include "harness/experiment/judge.h"
 
 namespace headcrash::experiment::peacock98 {
 namespace {
@@ -29,26 +29,20 @@ ClaimAnswer tunings_of_flusher(Context& context) {
   ClaimAnswer answer{.id = "PK-15",
                      .part = "tunings",
                      .title = "Response by the flusher's interval and share, RAID-0 with Presto (figure 9)"};
-  struct Row {
-    const char* label;
-    std::uint32_t interval_s, percent;
-  };
-  constexpr std::array kRows{Row{"30 s, 10 %", 30, 10}, Row{"10 s, 10 %", 10, 10}, Row{"1 s, 10 %", 1, 10},
-                             Row{"1 s, 40 %", 1, 40}};
   constexpr double kLoad = 1500;
   std::vector<Named> responses, throughputs;
-  for (const Row& row : kRows) {
+  for (const FlusherSetting& setting : kFlusherSettings) {
     if (context.interrupted()) return answer;
     const LaddisOutcome outcome = run(context,
                                       {.raid = Raid::raid0,
                                        .presto = Presto::both,
                                        .tuning = Tuning::bmap_fast_fsck,
-                                       .flush_interval_s = row.interval_s,
-                                       .flush_percent = row.percent},
+                                       .flush_interval_s = setting.interval_s,
+                                       .flush_percent = setting.percent},
                                       kLoad);
-    add_load(answer, fmt::format("{}, {:g} ops/s", row.label, kLoad), outcome);
-    responses.push_back({row.label, outcome.of(outcome.mean_ms)});
-    throughputs.push_back({row.label, outcome.of(outcome.achieved_per_s)});
+    add_load(answer, fmt::format("{}, {:g} ops/s", setting.name, kLoad), outcome);
+    responses.push_back({setting.name, outcome.of(outcome.mean_ms)});
+    throughputs.push_back({setting.name, outcome.of(outcome.achieved_per_s)});
   }
   add_rule(answer, "throughputs within 5 %", throughputs, [&] {
     const auto [least, most] =

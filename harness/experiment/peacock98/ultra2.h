@@ -30,6 +30,8 @@
 //
 // A system that ufs does not have is "not built" in every cell.
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +52,15 @@ const char* name(Tuning tuning);
 
 enum class Raid : std::uint8_t { raid0, raid5 };
 enum class Presto : std::uint8_t { none, both, upper };
+
+/// Of the group flusher, as figures 8 and 9 have them.
+struct FlusherSetting {
+  const char* name;
+  std::uint32_t interval_s, percent;
+};
+inline constexpr std::array kFlusherSettings{
+    FlusherSetting{"30 s, 10 %", 30, 10}, FlusherSetting{"10 s, 10 %", 10, 10},
+    FlusherSetting{"1 s, 10 %", 1, 10}, FlusherSetting{"1 s, 40 %", 1, 40}};
 
 struct ServerChoice {
   Raid raid = Raid::raid0;
