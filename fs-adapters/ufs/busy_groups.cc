@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include "fs-adapters/ufs/busy_marks.h"
 #include "fs-adapters/ufs/file_blocks.h"
@@ -15,7 +16,6 @@ namespace headcrash::ufs {
 BusyGroups::BusyGroups(Volume& volume, const NetraOptions& options)
     : volume_(volume),
       options_(options),
-      entering_(volume.executor),
       superblock_(volume.executor),
       generation_changed_(volume.executor) {}
 
@@ -35,7 +35,7 @@ void BusyGroups::operation_ends() {
 }
 
 void BusyGroups::hold(std::uint32_t group) {
-  Group& busy = groups_[group];
+  Group& busy = groups_.try_emplace(group, volume_.executor).first->second;
   ++busy.touched;
   if (running_.at(volume_.executor.current()).groups.insert(group).second) ++busy.held;
 }
@@ -64,7 +64,7 @@ VfsResult<void> BusyGroups::write_marks(os::HeldBuffer header) {
 }
 
 VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool is_directory) {
-  const tree::FiberLockGuard one_at_a_time(entering_);
+  const tree::FiberLockGuard one_at_a_time(groups_.at(group).entering);
   if (groups_.at(group).on_disk) return {};
   auto header = volume_.allocator.read_group(group);
   if (!header) return pass_on_errno(header);
@@ -109,17 +109,36 @@ VfsResult<void> BusyGroups::mark(std::uint32_t group, InodeNumber inode, bool is
 }
 
 VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, bool is_directory) {
-  if (groups_.at(group).inodes.contains(inode)) return {};
+  Group& busy = groups_.at(group);  // the caller holds it
+  if (busy.inodes.contains(inode)) return {};
+  if (!options_.marks_together) return write_inode_marks(group, {{inode, is_directory}});
+  busy.wanted.push_back({inode, is_directory});
+  const tree::FiberLockGuard one_at_a_time(busy.marking);
+  if (busy.inodes.contains(inode)) return {};
+  auto wanted = std::exchange(busy.wanted, {});
+  auto written = write_inode_marks(group, wanted);
+  if (written) return written;
+  // The others are still waiting: the next of them tries again for all.
+  wanted.erase(std::ranges::find(wanted, inode, &Group::Wanted::inode));
+  busy.wanted.insert(busy.wanted.end(), wanted.begin(), wanted.end());
+  return written;
+}
+
+VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group, const std::vector<Group::Wanted>& wanted) {
   auto header = volume_.allocator.read_group(group);
   if (!header) return pass_on_errno(header);
   BusyMarks marks(volume_.geometry, header->bytes(), group);
-  if (!add_inode(marks, group, inode, is_directory)) {
-    volume_.cache.release(std::move(*header));
-    if (auto demanded = demand_full_check(); !demanded) return demanded;
-  } else {
+  std::size_t added = 0;
+  for (const Group::Wanted& one : wanted)
+    added += add_inode(marks, group, one.inode, one.is_directory) ? 1U : 0U;
+  if (added > 0) {
     if (auto written = write_marks(std::move(*header)); !written) return written;
+  } else {
+    volume_.cache.release(std::move(*header));
   }
-  groups_.at(group).inodes.insert(inode);
+  if (added < wanted.size())
+    if (auto demanded = demand_full_check(); !demanded) return demanded;
+  for (const Group::Wanted& one : wanted) groups_.at(group).inodes.insert(one.inode);
   return {};
 }
 

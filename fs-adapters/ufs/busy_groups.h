@@ -7,7 +7,8 @@
 //     +----clean()------+   or begin_generation(), for all groups at once
 //
 // mark() returns when the marks are on the disk; only then the caller changes maps, inodes or pointers. A group
-// that becomes busy marks all its free fragments at once, so that allocations in it ask once for each inode.
+// that becomes busy marks all its free fragments at once, so that allocations in it ask once for each inode. Who
+// asks while the header is being written shares the next write with all who do.
 // That what is freed is marked first, wherever it lies, is our rule: the paper is silent.
 //
 // An inode's mark reaches the disk before those of fragments that are its own: a torn write of the header could
@@ -69,7 +70,14 @@ class BusyGroups {
 
  private:
   struct Group {
-    std::set<InodeNumber> inodes;
+    struct Wanted {
+      InodeNumber inode = 0;
+      bool is_directory = false;
+    };
+    explicit Group(os::Executor& executor) : entering(executor), marking(executor) {}
+    os::FiberLock entering, marking;
+    std::vector<Wanted> wanted;     ///< for the next write of the header
+    std::set<InodeNumber> inodes;  ///< marked on the disk
     std::vector<bool> fragments;
     std::uint32_t held = 0;     ///< by operations
     std::uint64_t touched = 0;  ///< by how many so far
@@ -78,6 +86,7 @@ class BusyGroups {
   void hold(std::uint32_t group);
   VfsResult<void> enter(std::uint32_t group, InodeNumber inode, bool is_directory);
   VfsResult<void> mark_inode(std::uint32_t group, InodeNumber inode, bool is_directory);
+  VfsResult<void> write_inode_marks(std::uint32_t group, const std::vector<Group::Wanted>& wanted);
   VfsResult<void> mark_fragments(std::uint32_t group, const std::vector<Extent>& extents);
   bool add_inode(BusyMarks& marks, std::uint32_t group, InodeNumber inode, bool is_directory) const;
   VfsResult<void> write_inode(InodeNumber number);
@@ -97,7 +106,7 @@ class BusyGroups {
     std::set<std::uint32_t> groups = {};
   };
   std::map<const os::Fiber*, Running> running_;
-  os::FiberLock entering_, superblock_;
+  os::FiberLock superblock_;
   os::WaitQueue generation_changed_;
   bool changing_generation_ = false;
   bool full_check_on_disk_ = false;

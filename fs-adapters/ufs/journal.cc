@@ -23,7 +23,6 @@ Journal::Journal(Volume& volume, const SchemeOptions& options)
       ring_(volume.super),
       super_(volume.journal),
       limit_blocks_(ring_.fragments() / 2 / volume.super.fragments_per_block()),
-      operation_blocks_(operation_blocks_max(volume.super.groups)),
       indirect_max_(ring_.fragments() / 8 / volume.super.fragments_per_block()),
       doors_(volume.executor),
       idle_(volume.executor),
@@ -35,7 +34,9 @@ Journal::Journal(Volume& volume, const SchemeOptions& options)
 
 /// The sum of what each may have changed at most soon says too much: then what has changed is counted.
 bool Journal::has_room() {
-  const auto fits = [&] { return blocks_ + (active_ + 1) * operation_blocks_ <= limit_blocks_; };
+  const auto fits = [&] {
+    return blocks_ + (active_ + 1) * kBlocksOfAnOperation + volume_.super.groups <= limit_blocks_;
+  };
   if (volume_.stopped() || fits()) return true;
   const auto changed =
       static_cast<std::uint32_t>(volume_.cache.dirty_metadata_since(copied_at_) + volume_.inodes.changed());

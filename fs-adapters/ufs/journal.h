@@ -27,10 +27,10 @@
 // releases them. While there are any the last transaction stays in the journal. With
 // JournalOptions::Removal::by_syncer files that have lost their last name join that list for up to a second.
 //
-// Room. Each operation reserves what it may change at most (operation_blocks_max(); however much it frees, it
-// changes an inode, three indirect blocks and the groups' headers; a write that would need more new indirect
-// blocks than an eighth of the ring holds is refused, EFBIG). When half of the ring is spoken for the
-// transaction is committed first. Before it is written the tail is moved: by writing images to their
+// Room. Each operation reserves what it may change at most: kBlocksOfAnOperation. However much it frees, it changes an
+// inode, three indirect blocks and the groups' headers, which are reserved once for all operations of a transaction; a
+// write that would need more new indirect blocks than an eighth of the ring holds is refused, EFBIG. When half of the ring
+// is spoken for the transaction is committed first. Before it is written the tail is moved: by writing images to their
 // places, from the block in the cache if that still holds the image, else from the image.
 //
 // The ring may be on a device of its own (Superblock::features). Nothing above changes: the driver's order goes over
@@ -199,7 +199,7 @@ class Journal : public Scheme {
 
   JournalRing ring_;
   JournalSuperblock super_;
-  std::uint32_t limit_blocks_, operation_blocks_, indirect_max_;
+  std::uint32_t limit_blocks_, indirect_max_;
 
   // The running transaction.
   std::uint64_t running_ = 1, committed_ = 0;  ///< numbers of this mount; not those in the ring

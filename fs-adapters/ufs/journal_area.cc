@@ -15,7 +15,6 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-constexpr std::uint32_t kBlocksOfAnOperation = 16;  // a rename: names, directories that grow, inodes, ".."
 constexpr std::uint64_t kShareOfTheDevice = 32;
 constexpr std::uint64_t kBytesMax = 16 << 20;
 

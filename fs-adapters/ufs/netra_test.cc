@@ -223,14 +223,65 @@ TEST(Netra, WhereAGroupCouldNotBeMadeQuietItsMarksStayUntilItIs) {
     FastCheckTrial trial;
     for (const os::LoggedStore::Write& write : m.log.log) {
       const auto torn = bench::copy_of(*image);
-      if (const auto rest = std::span(write.bytes).subspan(kSectorBytes); !rest.empty())
+      if (const auto rest = std::span(write.bytes).subspan(kSectorBytes); !rest.empty()) {
         EXPECT_TRUE(torn->write(write.lba + 1, rest));
+      }
       EXPECT_EQ(trial.difference(*torn), "");
       EXPECT_TRUE(image->write(write.lba, write.bytes));
     }
   });
   m.unmount();
   bench::expect_clean(*m.store);
+}
+
+struct MarkedAtOnce {
+  std::uint64_t header_writes = 0, refused = 0;
+};
+
+/// Eight users want marks in one group at once. Each is told when its own is on the disk, or that it is not. Of the
+/// header's writes the one with the number `fails` does.
+MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
+  constexpr InodeNumber kFirst = 64;
+  bench::Setup setup = bench::setup_named("netra");
+  setup.mount.options.netra.marks_together = together;
+  setup.mount.options.netra.flush_interval_ns = 0;
+  Mounted m(setup);
+  m.mount();
+  m.as_user([&] { EXPECT_TRUE(m.file_system->mkdir("d", 0755)); });
+  const Geometry& geometry = m.file_system->volume().geometry;
+  const std::uint64_t lba = geometry.lba_of(geometry.header(0));
+  if (fails > 0) m.machine.faulty_disk.add({.sectors = {lba, lba + 1}, .nth = fails});
+  const std::uint64_t before = busy_of(m).counters().header_writes;
+  MarkedAtOnce made;
+  std::vector<os::Account> accounts(8);
+  for (InodeNumber user = 0; user < accounts.size(); ++user)
+    m.executor.spawn(os::Executor::Kind::user, accounts[user], [&, user] {
+      const InodeNumber inode = kFirst + 2 * user;
+      busy_of(m).operation_begins();
+      const auto marked = busy_of(m).mark(0, inode, false);
+      std::vector<std::byte> header(geometry.block_bytes());
+      EXPECT_TRUE(m.store->read(lba, header));
+      EXPECT_EQ(BusyMarks(geometry, header, 0).inode_busy(geometry.inode_index_in_group(inode)),
+                marked.has_value())
+          << user;
+      made.refused += marked ? 0 : 1;
+      busy_of(m).operation_ends();
+    });
+  m.executor.run();
+  made.header_writes = busy_of(m).counters().header_writes - before;
+  m.unmount();
+  return made;
+}
+
+TEST(Netra, MarksOfAGroupShareAWrite) {
+  EXPECT_EQ(mark_at_once(true).header_writes, 2U);  // the first one's, and that of all who came meanwhile
+  EXPECT_EQ(mark_at_once(false).header_writes, 8U);
+}
+
+TEST(Netra, OfAWriteOfMarksThatFailsOnlyOneUserIsRefused) {
+  const MarkedAtOnce made = mark_at_once(true, 2);
+  EXPECT_EQ(made.header_writes, 3U);  // who waited has its mark in the next one
+  EXPECT_EQ(made.refused, 1U);
 }
 
 TEST(Netra, ARebuiltHeaderKeepsItsInodes) {

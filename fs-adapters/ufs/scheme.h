@@ -196,6 +196,9 @@ struct NetraOptions {
   /// Of the group flusher (group_flusher.h); 0: there is none. The share is of the interval.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
+  /// Of a group: a mark waits for the header's write that is under way, and the next one has all that wait. The paper
+  /// says only that marking is synchronous; off, each inode's mark is a write of its own.
+  bool marks_together = true;
 };
 
 struct SchemeOptions {
