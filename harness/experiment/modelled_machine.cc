@@ -203,6 +203,7 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
   how.costs = {};
   how.queue.concatenated_sectors = kLoadSectors;
   how.queue.flush_for_order = false;
+  how.cache.bytes = options_.image_cache_bytes.value_or(how.cache.bytes);
   os::MemoryMachine machine(image, {.latency_ns = 0, .system = how, .second_sectors = second_sectors});
   Result<void> done;
   machine.system.run_as(operator_, [&] {

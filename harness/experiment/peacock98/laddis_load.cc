@@ -22,7 +22,7 @@ using timed::laddis_load::kUsedShare;
 
 constexpr std::uint64_t kFileBytes = kFileKib << 10, kFileBlocks = kFileBytes / kTransferBytes;
 constexpr double kSecondsThatWait = 2;
-constexpr std::uint64_t kFilesBetweenSyncs = 64;  ///< of each process: 140 MB
+constexpr std::uint64_t kFilesBetweenSyncs = 2;  ///< of each process: what kImageCacheBytes holds
 constexpr std::uint64_t kModeSlot = ~std::uint64_t{0};
 constexpr std::uint32_t kModes = 0200;  ///< of set_attributes: 0400 and so many more
 
@@ -105,6 +105,18 @@ LaddisLoad::LaddisLoad(ModelledMachine& machine, const LaddisOptions& options, s
 
 LaddisLoad::~LaddisLoad() = default;
 
+std::uint64_t LaddisLoad::folders_of_process() const {
+  return FileSet::file_of_used(set_.used_of_process() - 1) / kFilesPerFolder + 1;
+}
+
+std::uint64_t LaddisLoad::links_of_process() const {
+  return FileSet::file_of_used(set_.used_of_process() - 1) / kFilesPerLink + 1;
+}
+
+std::size_t LaddisLoad::folder_of(std::uint64_t process, std::uint64_t file) const {
+  return process * folders_of_process() + file / kFilesPerFolder;
+}
+
 void LaddisLoad::fail_with(const char* what, int error) {
   if (outcome_.error.empty()) outcome_.error = fmt::format("{} was refused: errno {}", what, error);
   stops_ = true;
@@ -121,21 +133,22 @@ void LaddisLoad::find(std::uint64_t process) {
   const std::uint64_t used = set_.used_of_process();
   tops_[process] = handle_of(fmt::format("p{}", process));
   std::vector<std::byte> bytes(64 << 10);
-  for (std::uint64_t file = 0; file < used && !stops_; ++file) {
-    const std::size_t folder =
-        process * ((used + kFilesPerFolder - 1) / kFilesPerFolder) + file / kFilesPerFolder;
-    if (file % kFilesPerFolder == 0) folders_[folder] = handle_of(set_.folder(process, file));
-    if (file % kFilesPerLink == 0)
-      links_[process * ((used + kFilesPerLink - 1) / kFilesPerLink) + file / kFilesPerLink] =
-          handle_of(set_.link(process, file / kFilesPerLink));
-    Used& one = used_[process * used + file];
-    one = {.handle = handle_of(set_.path(process, file)), .name = fmt::format("f{}", file), .folder = folder};
+  for (std::uint64_t at = 0; at < used && !stops_; ++at) {
+    const std::uint64_t file = FileSet::file_of_used(at);
+    std::string& folder = folders_[folder_of(process, file)];
+    if (folder.empty()) folder = handle_of(set_.folder(process, file));
+    std::string& link = links_[process * links_of_process() + file / kFilesPerLink];
+    if (link.empty()) link = handle_of(set_.link(process, file / kFilesPerLink));
+    Used& one = used_[process * used + at];
+    one = {.handle = handle_of(set_.path(process, file)),
+           .name = fmt::format("f{}", file),
+           .folder = folder_of(process, file)};
     if (stops_ || bytes_read_before_ >= options_.read_before_bytes) continue;
     bytes_read_before_ += kFileBytes;
     const auto open = vfs.open(one.handle, {});
     if (!open) return fail_with("open", open.error().value);
-    for (std::uint64_t at = 0; at < kFileBytes; at += bytes.size())
-      if (const auto got = vfs.pread(*open, at, bytes); !got) return fail_with("read", got.error().value);
+    for (std::uint64_t offset = 0; offset < kFileBytes; offset += bytes.size())
+      if (const auto got = vfs.pread(*open, offset, bytes); !got) return fail_with("read", got.error().value);
     if (const auto closed = vfs.close(*open); !closed) return fail_with("close", closed.error().value);
   }
 }
@@ -144,8 +157,8 @@ bool LaddisLoad::begin() {
   const std::uint64_t used = set_.used_of_process();
   used_.resize(used * FileSet::kProcesses);
   tops_.resize(FileSet::kProcesses);
-  folders_.resize(FileSet::kProcesses * ((used + kFilesPerFolder - 1) / kFilesPerFolder));
-  links_.resize(FileSet::kProcesses * ((used + kFilesPerLink - 1) / kFilesPerLink));
+  folders_.resize(FileSet::kProcesses * folders_of_process());
+  links_.resize(FileSet::kProcesses * links_of_process());
   os::Executor& executor = machine_.system().executor;
   for (std::uint64_t process = 0; process < FileSet::kProcesses; ++process) {
     accounts_.push_back({.name = fmt::format("reader {}", process)});

@@ -34,6 +34,8 @@ struct FileSet {
 
   static FileSet of(double operations_per_s);
   std::uint64_t used_of_process() const;  ///< a fifth, at least one
+  /// Its number in the process: one in five, all over the set.
+  static std::uint64_t file_of_used(std::uint64_t used) { return used * timed::laddis_load::kUsedShare; }
   std::uint64_t files() const { return files_of_process * kProcesses; }
   std::string folder(std::uint64_t process, std::uint64_t file) const;
   std::string path(std::uint64_t process, std::uint64_t file) const;
@@ -95,6 +97,9 @@ class LaddisLoad {
   struct Written;  ///< one write in the history of a block
   struct Made;     ///< a created file
   void fail_with(const char* what, int error);
+  std::uint64_t folders_of_process() const;  ///< with files that are used
+  std::uint64_t links_of_process() const;
+  std::size_t folder_of(std::uint64_t process, std::uint64_t file) const;
   void find(std::uint64_t process);
   void generate();
   NfsRequest draw();

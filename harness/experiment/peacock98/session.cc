@@ -18,8 +18,8 @@ os::TimeNs ns_of(double seconds) {
 }  // namespace
 
 std::vector<Parameter> load_parameters() {
-  return {{"seconds", 20, "of load that count, for each point; the paper's are 600"},
-          {"warm-seconds", 10, "of load before that"},
+  return {{"seconds", 60, "of load that count, for each point; the paper's are 600"},
+          {"warm-seconds", 30, "of load before that"},
           {"nfsds", 64, "threads of the server; the paper does not print it"}};
 }
 

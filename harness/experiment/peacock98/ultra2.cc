@@ -110,6 +110,7 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
   machine.concatenated_sectors = kClusterSectors;
   machine.check_sectors = kClusterSectors;
   machine.cache_bytes = kFileMemoryBytes;
+  machine.image_cache_bytes = kImageCacheBytes;
   machine.copies_bytes = 0;
   machine.costs = scaled_costs(kI486At33Mhz, 1 / (kUltra2FasterThanI486 * choice.processor));
   return machine;
@@ -128,9 +129,10 @@ Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, doub
   const std::string key =
       fmt::format("{} {} {} {} {}", static_cast<int>(choice.raid), static_cast<int>(choice.tuning),
                   choice.scheme, choice.size_bytes.value_or(0), set);
-  if (key != key_) {
-    image_.reset();
-    key_.clear();
+  const auto known = std::ranges::find(kept_, key, &Kept::key);
+  if (known != kept_.end()) {
+    std::rotate(kept_.begin(), known, known + 1);
+  } else {
     ServerChoice bare = choice;
     bare.presto = Presto::none;
     auto maker = machine_of(bare);
@@ -138,10 +140,10 @@ Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, doub
     if (set > 0) maker->populate = [files = FileSet::of(set)](Vfs& vfs) { return files.make(vfs); };
     auto made = ModelledMachine::image_of(*maker);
     if (!made) return pass_on(made);
-    image_ = *std::move(made);
-    key_ = key;
+    if (kept_.size() == kKept) kept_.pop_back();
+    kept_.push_front({.key = key, .image = *std::move(made)});
   }
-  machine->image = image_;
+  machine->image = kept_.front().image;
   return machine;
 }
 

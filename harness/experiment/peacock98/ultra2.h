@@ -32,6 +32,8 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +46,7 @@ inline constexpr double kUltra2FasterThanI486 = 40;
 inline constexpr os::TimeNs kRequestCpuNs = 100 * model::kMicrosecondNs;
 inline constexpr std::uint64_t kMib = 1 << 20, kGib = 1 << 30;
 inline constexpr std::uint64_t kFileMemoryBytes = 900 * kMib;
+inline constexpr std::uint64_t kImageCacheBytes = 16 * kMib;
 
 enum class Tuning : std::uint8_t { ufs, bmap, fast_fsck, bmap_fast_fsck, vxfs, vxld };
 inline constexpr Tuning kTunings[] = {Tuning::ufs,  Tuning::bmap, Tuning::fast_fsck, Tuning::bmap_fast_fsck,
@@ -81,8 +84,8 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice);
 /// Of a request, on that processor.
 os::TimeNs request_cpu_ns(const ServerChoice& choice);
 
-/// Images of file systems with a set, each made once for all machines with the same drives and format. Only the last one
-/// is kept. A set is for the next of a few loads (kSets), of which a run uses its share.
+/// Images of file systems with a set, each made once for all machines with the same drives and format, and kept as long
+/// as there are not too many. A set is for the next of a few loads (kSets), of which a run uses its share.
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200, 4800};
@@ -92,8 +95,12 @@ class Images {
                                           bool exactly = false);
 
  private:
-  std::string key_;
-  std::shared_ptr<const MachineImage> image_;
+  static constexpr std::size_t kKept = 24;
+  struct Kept {
+    std::string key;
+    std::shared_ptr<const MachineImage> image;
+  };
+  std::deque<Kept> kept_;  ///< the one asked for last is the first
 };
 
 }  // namespace headcrash::experiment::peacock98
