@@ -232,14 +232,6 @@ Result<void> read_variants(const StrictTable& root, LinuxAdapter& adapter) {
   return {};
 }
 
-/// "NAME+VARIANT" in two; the second is empty where there is none.
-std::pair<std::string, std::string> split_variant(const std::string& name) {
-  const std::size_t plus = name.rfind('+');
-  const bool is_variant = plus != std::string::npos && name.find_first_of("./", plus) == std::string::npos;
-  if (!is_variant) return {name, ""};
-  return {name.substr(0, plus), name.substr(plus + 1)};
-}
-
 Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
   const auto found = adapter.variants.find(variant);
   if (found == adapter.variants.end()) {
@@ -402,7 +394,7 @@ std::string missing_tool_remedy(const LinuxAdapter& adapter) {
 }
 
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
-  const auto [name, variant] = split_variant(name_or_path);
+  const auto [name, variant] = base::split_variant(name_or_path);
   Result<LinuxAdapter> adapter = load(name, 0);
   if (!adapter || variant.empty()) return adapter;
   if (const auto applied = apply_variant(variant, *adapter); !applied) return pass_on(applied);

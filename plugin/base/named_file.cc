@@ -14,6 +14,14 @@ bool is_path(std::string_view name_or_path) {
   return name_or_path.ends_with(".toml") || name_or_path.find('/') != std::string_view::npos;
 }
 
+std::pair<std::string, std::string> split_variant(std::string_view name_or_path) {
+  const std::size_t plus = name_or_path.rfind('+');
+  const bool is_variant =
+      plus != std::string_view::npos && name_or_path.find_first_of("./", plus) == std::string_view::npos;
+  if (!is_variant) return {std::string(name_or_path), ""};
+  return {std::string(name_or_path.substr(0, plus)), std::string(name_or_path.substr(plus + 1))};
+}
+
 std::string named_in(const std::filesystem::path& folder, const std::string& name_or_path) {
   return is_path(name_or_path) ? (folder / name_or_path).string() : name_or_path;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "plugin/base/result.h"
@@ -31,6 +32,10 @@ Result<NamedFile> find_named_file(std::string_view kind, const std::string& name
 
 /// It has a '/' or ends in .toml; else it is a name.
 bool is_path(std::string_view name_or_path);
+
+/// "NAME+VARIANT" in two; the second is empty where there is none. A '+' in a folder or before an ending is
+/// part of a path.
+std::pair<std::string, std::string> split_variant(std::string_view name_or_path);
 
 /// What a file in `folder` means by a name or path: a path is beside it.
 std::string named_in(const std::filesystem::path& folder, const std::string& name_or_path);

@@ -146,7 +146,9 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  if (lbn < begin_ || lbn >= read_) return false;
+  // A stream that is as fast as the medium asks for the sector that is just coming under the head.
+  const bool next = running_ && lbn == read_ && read_ < goal_;
+  if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
 }
 

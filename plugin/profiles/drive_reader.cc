@@ -327,10 +327,4 @@ Result<Drive> read_drive(const base::StrictTable& root) {
   return DriveReader(root).read();
 }
 
-Result<DiskProfile> parse_profile(std::string_view text, std::string_view file) {
-  const auto root = base::StrictTable::parse(text, std::string(file));
-  if (!root) return pass_on(root);
-  return read_drive(*root).map([](Drive drive) { return std::move(drive.profile); });
-}
-
 }  // namespace headcrash::profiles

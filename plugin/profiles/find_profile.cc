@@ -20,22 +20,24 @@ std::vector<std::string> built_in_profiles() {
 }
 
 Result<FoundProfile> find_profile(std::string_view name_or_path, const fs::path& folder) {
+  const auto [name, variant] = base::split_variant(name_or_path);
   for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name.substr(0, file.name.rfind('.')) == name_or_path) {
-      return FoundProfile{std::string(file.name), std::string(name_or_path), {}, std::string(file.text)};
+    if (file.name.substr(0, file.name.rfind('.')) == name) {
+      return FoundProfile{std::string(file.name), name, {}, std::string(file.text), variant};
     }
   }
-  if (!base::is_path(name_or_path)) {
-    return fail(fmt::format("profile '{}'", name_or_path), "there is no such built-in profile",
-                fmt::format("{}; or give the path of a .toml file",
-                            base::suggest(name_or_path, built_in_profiles())));
+  if (!base::is_path(name)) {
+    return fail(
+        fmt::format("profile '{}'", name_or_path), "there is no such built-in profile",
+        fmt::format("{}; or give the path of a .toml file", base::suggest(name, built_in_profiles())));
   }
-  const fs::path path = folder / fs::path(name_or_path);
+  const fs::path path = folder / fs::path(name);
   Result<std::string> text = base::read_text_file(path.string());
   if (!text) return pass_on(text);
   std::error_code unknown;
   const fs::path whole = fs::weakly_canonical(path, unknown);
-  return FoundProfile{path.string(), (unknown ? path : whole).string(), path.parent_path(), *std::move(text)};
+  return FoundProfile{path.string(), (unknown ? path : whole).string(), path.parent_path(), *std::move(text),
+                      variant};
 }
 
 }  // namespace headcrash::profiles

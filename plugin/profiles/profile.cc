@@ -71,15 +71,24 @@ ProfileSummary summary_of(const Stack& stack) {
   return s;
 }
 
+Result<model::DiskProfile> disk_of(const Stack& stack, const std::string& subject) {
+  if (const auto* disk = std::get_if<model::DiskProfile>(&stack.profile)) return *disk;
+  return fail(subject, fmt::format("is of kind {}, and a single disk is wanted", summary_of(stack).kind),
+              "choose a disk: headcrash list profiles");
+}
+
 }  // namespace
 
 Result<model::DiskProfile> load_profile(std::string_view name_or_path) {
   const auto stack = load_stack(name_or_path);
   if (!stack) return pass_on(stack);
-  if (const auto* disk = std::get_if<model::DiskProfile>(&(*stack)->profile)) return *disk;
-  return fail(fmt::format("profile '{}'", name_or_path),
-              fmt::format("is of kind {}, and a single disk is wanted", summary_of(**stack).kind),
-              "choose a disk: headcrash list profiles");
+  return disk_of(**stack, fmt::format("profile '{}'", name_or_path));
+}
+
+Result<model::DiskProfile> parse_profile(std::string_view text, std::string_view file) {
+  const auto stack = parse_stack(text, file);
+  if (!stack) return pass_on(stack);
+  return disk_of(**stack, std::string(file));
 }
 
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path) {
@@ -88,8 +97,17 @@ Result<ProfileSummary> summarise_profile(std::string_view name_or_path) {
 
 std::vector<ProfileSummary> list_profiles() {
   std::vector<ProfileSummary> list;
-  for (const std::string& name : built_in_profiles()) {
+  const auto add = [&list](const std::string& name) {
     if (const auto stack = load_stack(name)) list.push_back(summary_of(**stack));
+  };
+  for (const std::string& name : built_in_profiles()) {
+    add(name);
+    const auto found = find_profile(name);
+    const auto root =
+        found.and_then([](const FoundProfile& f) { return base::StrictTable::parse(f.text, f.file); });
+    const auto variants = root.and_then([](const base::StrictTable& top) { return variants_of(top); });
+    for (const std::string& variant : variants.value_or(std::vector<std::string>()))
+      add(name + "+" + variant);
   }
   return list;
 }

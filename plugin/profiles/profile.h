@@ -28,15 +28,15 @@ struct ProfileSummary {
   std::vector<Origin> origins;
 };
 
-/// `name_or_path`: the name of a built-in profile, or a path (anything with a '/' or ending in ".toml"). Of
-/// another kind than disk: an error.
+/// `name_or_path`: the name of a built-in profile, or a path (anything with a '/' or ending in ".toml"); with
+/// "+VARIANT" behind it one of the variants that its file describes. Of another kind than disk: an error.
 Result<model::DiskProfile> load_profile(std::string_view name_or_path);
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path);
 
 /// The text of a drive's profile; `file` is its name in errors.
 Result<model::DiskProfile> parse_profile(std::string_view text, std::string_view file);
 
-/// All built-in profiles.
+/// All built-in profiles, each followed by its variants.
 std::vector<ProfileSummary> list_profiles();
 
 }  // namespace headcrash::profiles

@@ -53,10 +53,17 @@ struct FoundProfile {
   std::string identity;          ///< equal for equal files, however they were spelt
   std::filesystem::path folder;  ///< paths in the file are relative to it; empty for a built-in one
   std::string text;
+  std::string variant;  ///< empty: the profile itself
 };
 /// `name_or_path` as in load_profile(); a path is relative to `folder`.
 Result<FoundProfile> find_profile(std::string_view name_or_path, const std::filesystem::path& folder = {});
 
 std::vector<std::string> built_in_profiles();
+
+/// The names of the variants of the profile whose top is `root`.
+Result<std::vector<std::string>> variants_of(const base::StrictTable& root);
+/// What such a variant consists of: its own tables over those of the profile; empty: the profile itself.
+/// Errors: there is no such variant, or it changes nothing.
+Result<base::StrictTable> in_variant(const base::StrictTable& root, const std::string& variant);
 
 }  // namespace headcrash::profiles

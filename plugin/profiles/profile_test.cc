@@ -55,7 +55,10 @@ TEST(Profile, SaysWhatACutLeavesUnderTheHead) {
 
 TEST(Profile, TheListTellsWhatPeopleAskFor) {
   const auto list = list_profiles();
-  ASSERT_EQ(list.size(), embedded_files().size()) << "a built-in profile does not parse";
+  const auto is_variant = [](const ProfileSummary& s) { return s.name.find('+') != std::string::npos; };
+  const auto variants = static_cast<std::size_t>(std::count_if(list.begin(), list.end(), is_variant));
+  ASSERT_EQ(list.size() - variants, embedded_files().size()) << "a built-in profile does not parse";
+  EXPECT_EQ(variants, 6U);
   const auto found = std::find_if(list.begin(), list.end(),
                                   [](const ProfileSummary& summary) { return summary.name == "hp-c2447"; });
   ASSERT_NE(found, list.end());
@@ -78,6 +81,29 @@ TEST(Profile, LoadsAFileAndNamesWhatIsMissing) {
   std::filesystem::remove(file);
   EXPECT_EQ(load_profile(file.string()).error().subject, file.string());
   EXPECT_NE(load_profile("hp-c2448").error().remedy.find("hp-c2447"), std::string::npos);
+}
+
+TEST(Profile, AVariantHasItsOwnTablesAndTheRestOfItsProfile) {
+  const auto sold = load_profile("atlas-10k");
+  const auto measured = load_profile("atlas-10k+measured-host");
+  ASSERT_TRUE(sold && measured);
+  EXPECT_EQ(measured->name, "atlas-10k+measured-host");
+  EXPECT_EQ(measured->title, sold->title + ", measured-host");
+  EXPECT_EQ(sold->overhead.bus_read_sector_ns, 3'200);
+  EXPECT_EQ(measured->overhead.bus_read_sector_ns, 101'000);
+  EXPECT_EQ(measured->overhead.write_data_start_ns, sold->overhead.write_data_start_ns);
+  EXPECT_EQ(measured->capacity_sectors, sold->capacity_sectors);
+}
+
+TEST(Profile, NamesAVariantThatIsNotThereAndAMistakeInOne) {
+  const Error other = load_profile("atlas-10k+measured-hosts").error();
+  EXPECT_NE((other.problem + other.remedy).find("did you mean \"measured-host\""), std::string::npos)
+      << other.message();
+  EXPECT_NE(load_profile("hp-c2447+measured-host").error().remedy.find("has none"), std::string::npos);
+  const auto wrong = parse_profile(
+      changed("[variant.measured-host.bus]", "[variant.measured-host.buss]", "atlas-10k"), "d.toml");
+  ASSERT_FALSE(wrong) << "a mistake in a variant is one of the file, whoever asks";
+  EXPECT_NE(wrong.error().message().find("buss"), std::string::npos) << wrong.error().message();
 }
 
 struct Wrong {

@@ -46,19 +46,43 @@ class StackLoader {
     if (++files_ > kFilesMax)
       return fail(found->file, "too many profiles below one", "make the machine smaller");
     chain_.push_back(found->identity);
-    Result<StackPtr> stack = parse(found->text, found->file, found->folder, above);
+    Result<StackPtr> stack = parse(found->text, found->file, found->folder, found->variant, above);
     chain_.pop_back();
     return stack;
   }
 
   Result<StackPtr> parse(std::string_view text, std::string_view file, const fs::path& folder,
-                         const ArrayProfile* above) {
+                         const std::string& variant, const ArrayProfile* above) {
     const auto root = StrictTable::parse(text, std::string(file));
     if (!root) return pass_on(root);
-    return read(*root, folder, above);
+    if (!variant.empty()) return read_variant(*root, variant, folder, above);
+    const auto plain = in_variant(*root, variant);
+    if (!plain) return pass_on(plain);
+    Result<StackPtr> stack = read(*plain, folder, above);
+    if (!stack) return stack;
+    // A mistake in a variant is one of the file, whichever of them is asked for.
+    const auto variants = variants_of(*root);
+    for (const std::string& each : *variants) {
+      if (const auto other = read_variant(*root, each, folder, above); !other) return pass_on(other);
+    }
+    return stack;
   }
 
  private:
+  Result<StackPtr> read_variant(const StrictTable& root, const std::string& variant, const fs::path& folder,
+                                const ArrayProfile* above) {
+    const auto changed = in_variant(root, variant);
+    if (!changed) return pass_on(changed);
+    const Result<StackPtr> stack = read(*changed, folder, above);
+    if (!stack) return stack;
+    auto named = std::make_shared<Stack>(**stack);
+    named->name += "+" + variant;
+    named->title += ", " + variant;
+    std::visit([&](auto& profile) { profile.name = named->name, profile.title = named->title; },
+               named->profile);
+    return named;
+  }
+
   Result<StackPtr> read(const StrictTable& root, const fs::path& folder, const ArrayProfile* above) {
     if (depth_ == kDepthMax) {
       return fail(root.subject("kind"),
@@ -221,7 +245,7 @@ Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path, c
 }
 
 Result<std::shared_ptr<const Stack>> parse_stack(std::string_view text, std::string_view file) {
-  return StackLoader().parse(text, file, {}, nullptr);
+  return StackLoader().parse(text, file, {}, "", nullptr);
 }
 
 }  // namespace headcrash::profiles

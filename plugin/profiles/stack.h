@@ -35,7 +35,7 @@ std::uint32_t physical_sector_sectors(const Stack& stack);
 /// The drive or flash device that one comes to by going down, in an array to the first member.
 const Stack& lowest(const Stack& stack);
 
-/// A built-in name or a path, which is relative to `folder`. Errors name file and key; also when profiles
+/// A built-in name or a path, which is relative to `folder`, with or without "+VARIANT". Errors name file and key; also when profiles
 /// refer to each other in a circle.
 Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path,
                                                 const std::filesystem::path& folder = {});

@@ -10,13 +10,13 @@
 namespace headcrash::profiles {
 namespace {
 
-constexpr std::uint32_t kRequestSectors = 128;
-constexpr std::uint64_t kRequests = 4096;
+constexpr std::uint64_t kStreamSectors = 1U << 19;
 
 /// When the first of the requests that count arrived, and when the last was complete.
 class LastQuarter final : public replay::ReplayObserver {
  public:
-  explicit LastQuarter(std::uint64_t requests) : first_(requests - requests / 4) {}
+  LastQuarter(std::uint64_t requests, std::uint32_t request_sectors)
+      : first_(requests - requests / 4), request_sectors_(request_sectors) {}
   void replayed(const replay::ReplayedRequest& request) override {
     if (request.index == first_) begin_ns_ = request.arrive_ns;
     if (request.index >= first_) ++counted_;
@@ -24,16 +24,17 @@ class LastQuarter final : public replay::ReplayObserver {
   }
   double bytes_per_second() const {
     const double seconds = static_cast<double>(end_ns_ - begin_ns_) / static_cast<double>(model::kSecondNs);
-    return static_cast<double>(counted_ * kRequestSectors * model::kSectorBytes) / seconds;
+    return static_cast<double>(counted_ * request_sectors_ * model::kSectorBytes) / seconds;
   }
 
  private:
   std::uint64_t first_;
+  std::uint32_t request_sectors_;
   std::uint64_t counted_ = 0;
   model::TimeNs begin_ns_ = 0, end_ns_ = 0;
 };
 
-Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads) {
+Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads, std::uint32_t request_sectors) {
   const auto planned = plan({{"hd0", stack, std::nullopt, std::nullopt}});
   if (!planned) return pass_on(planned);
   model::NullObserver nobody;
@@ -41,12 +42,12 @@ Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads) {
   if (!built) return pass_on(built);
   const std::uint64_t sectors = planned->all[0].sectors;
   replay::RandomSpec spec;
-  spec.count = std::clamp<std::uint64_t>(sectors / 2 / kRequestSectors, 4, kRequests);
-  spec.blocks = kRequestSectors;
+  spec.count = std::max<std::uint64_t>(std::min(sectors / 2, kStreamSectors) / request_sectors, 4);
+  spec.blocks = request_sectors;
   spec.reads = reads;
   spec.sequential = 1;
   replay::RandomRequests source(spec, sectors);
-  LastQuarter counted(spec.count);
+  LastQuarter counted(spec.count, request_sectors);
   const auto totals = replay::replay(*built->machine, source, {.observer = &counted});
   if (!totals) return pass_on(totals);
   return counted.bytes_per_second();
@@ -54,10 +55,10 @@ Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads) {
 
 }  // namespace
 
-Result<StreamRates> stream_rates(const std::shared_ptr<const Stack>& stack) {
-  const auto read = rate(stack, 1);
+Result<StreamRates> stream_rates(const std::shared_ptr<const Stack>& stack, std::uint32_t request_sectors) {
+  const auto read = rate(stack, 1, request_sectors);
   if (!read) return pass_on(read);
-  const auto write = rate(stack, 0);
+  const auto write = rate(stack, 0, request_sectors);
   if (!write) return pass_on(write);
   return StreamRates{*read, *write};
 }

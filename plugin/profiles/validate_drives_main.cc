@@ -30,17 +30,18 @@ struct Drive {
   std::string_view profile;
   std::optional<DiskSimFigures> disksim;
 };
-constexpr std::array<Drive, 11> kDrives = {{{"hp_c2247a", "hp-c2247a", DiskSimFigures{0.61, 95.6}},
-                                            {"hp_c2490a", "hp-c2490a", DiskSimFigures{2.03, 88.6}},
-                                            {"hp_c3323a", "hp-c3323a", DiskSimFigures{1.83, 37.5}},
-                                            {"dec_rz26", "dec-rz26", DiskSimFigures{2.16, 72.4}},
-                                            {"barracuda", "barracuda-4lp", DiskSimFigures{5.26, 63.8}},
-                                            {"cheetah4LP", "cheetah-4lp", DiskSimFigures{5.97, 65.9}},
-                                            {"cheetah9LP", "cheetah-9lp", DiskSimFigures{2.52, 64.7}},
-                                            {"ibm18es", "ibm-dnes-309170w", DiskSimFigures{2.59, 63.8}},
-                                            {"atlas_III", "atlas-3", DiskSimFigures{6.04, 49.6}},
-                                            {"atlas10k", "atlas-10k", DiskSimFigures{6.89, 66.2}},
-                                            {"st41601n", "seagate-st41601n", {}}}};
+constexpr std::array<Drive, 11> kDrives = {
+    {{"hp_c2247a", "hp-c2247a", DiskSimFigures{0.61, 95.6}},
+     {"hp_c2490a", "hp-c2490a", DiskSimFigures{2.03, 88.6}},
+     {"hp_c3323a", "hp-c3323a", DiskSimFigures{1.83, 37.5}},
+     {"dec_rz26", "dec-rz26", DiskSimFigures{2.16, 72.4}},
+     {"barracuda", "barracuda-4lp+measured-host", DiskSimFigures{5.26, 63.8}},
+     {"cheetah4LP", "cheetah-4lp+measured-host", DiskSimFigures{5.97, 65.9}},
+     {"cheetah9LP", "cheetah-9lp+measured-host", DiskSimFigures{2.52, 64.7}},
+     {"ibm18es", "ibm-dnes-309170w+measured-host", DiskSimFigures{2.59, 63.8}},
+     {"atlas_III", "atlas-3+measured-host", DiskSimFigures{6.04, 49.6}},
+     {"atlas10k", "atlas-10k+measured-host", DiskSimFigures{6.89, 66.2}},
+     {"st41601n", "seagate-st41601n", {}}}};
 
 int complain(const Error& error) {
   fmt::print(stderr, "headcrash_validate_drives: {}\n", error.message());
@@ -82,9 +83,9 @@ int validate_all(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) files.push_back(entry.path());
   if (error) return complain({folder, error.message(), "give the folder of the .closed traces"});
   std::sort(files.begin(), files.end());
-  fmt::print("{:18} {:>8} {:>9} {:>9} | {:^35} | {:^35}\n", "", "", "measured", "model", "demerit %",
+  fmt::print("{:30} {:>8} {:>9} {:>9} | {:^35} | {:^35}\n", "", "", "measured", "model", "demerit %",
              "within 1 ms, %");
-  fmt::print("{:18} {:>8} {:>9} {:>9} | {:>6} {:>8} {:>8} {:>10} | {:>6} {:>8} {:>8} {:>10}\n", "profile",
+  fmt::print("{:30} {:>8} {:>9} {:>9} | {:>6} {:>8} {:>8} {:>10} | {:>6} {:>8} {:>8} {:>10}\n", "profile",
              "requests", "mean ms", "mean ms", "whole", "1st half", "2nd half", "DiskSim's", "whole",
              "1st half", "2nd half", "DiskSim's");
   int status = 0;
@@ -106,7 +107,7 @@ int validate_all(const std::string& folder) {
     const auto demerit = theirs ? std::optional(theirs->demerit_percent) : std::nullopt;
     const auto within = theirs ? std::optional(theirs->within_1ms_percent) : std::nullopt;
     fmt::print(
-        "{:18} {:8} {:9.3f} {:9.3f} | {:6.2f} {:8.2f} {:8.2f} {:>10} | {:6.2f} {:8.2f} {:8.2f} {:>10}\n",
+        "{:30} {:8} {:9.3f} {:9.3f} | {:6.2f} {:8.2f} {:8.2f} {:>10} | {:6.2f} {:8.2f} {:8.2f} {:>10}\n",
         drive->profile, found->whole.requests, found->whole.measured_mean_ms, found->whole.model_mean_ms,
         found->whole.demerit_percent, found->first.demerit_percent, found->second.demerit_percent,
         figure(demerit), found->whole.within_1ms_percent, found->first.within_1ms_percent,

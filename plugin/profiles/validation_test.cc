@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <string>
 
 #include "plugin/profiles/profile.h"
 #include "plugin/profiles/stack.h"
@@ -45,15 +46,19 @@ TEST_P(RealDrives, AreMet) {
   EXPECT_GE(agreement.within_1ms_percent, bar.within_1ms_percent_min);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, RealDrives,
-    testing::Values(Bar{"hp_c2247a", "hp-c2247a", 0.61, 95.8}, Bar{"hp_c2490a", "hp-c2490a", 0.7, 95.5},
-                    Bar{"dec_rz26", "dec-rz26", 2.2, 74.0}, Bar{"barracuda", "barracuda-4lp", 2.3, 62.0},
-                    Bar{"hp_c3323a", "hp-c3323a", 1.5, 37.5}, Bar{"st41601n", "seagate-st41601n", 0.8, 94.0},
-                    Bar{"cheetah4LP", "cheetah-4lp", 4.2, 65.9}, Bar{"atlas_III", "atlas-3", 2.6, 52.7},
-                    Bar{"atlas10k", "atlas-10k", 2.3, 68.8}, Bar{"cheetah9LP", "cheetah-9lp", 2.3, 66.0},
-                    Bar{"ibm18es", "ibm-dnes-309170w", 2.3, 64.5}),
-    [](const auto& param) { return std::string(param.param.trace); });
+INSTANTIATE_TEST_SUITE_P(All, RealDrives,
+                         testing::Values(Bar{"hp_c2247a", "hp-c2247a", 0.61, 95.8},
+                                         Bar{"hp_c2490a", "hp-c2490a", 0.7, 95.5},
+                                         Bar{"dec_rz26", "dec-rz26", 2.2, 74.0},
+                                         Bar{"barracuda", "barracuda-4lp+measured-host", 2.3, 62.0},
+                                         Bar{"hp_c3323a", "hp-c3323a", 1.5, 37.5},
+                                         Bar{"st41601n", "seagate-st41601n", 0.8, 94.0},
+                                         Bar{"cheetah4LP", "cheetah-4lp+measured-host", 4.2, 65.9},
+                                         Bar{"atlas_III", "atlas-3+measured-host", 2.6, 52.7},
+                                         Bar{"atlas10k", "atlas-10k+measured-host", 2.3, 68.8},
+                                         Bar{"cheetah9LP", "cheetah-9lp+measured-host", 2.3, 66.0},
+                                         Bar{"ibm18es", "ibm-dnes-309170w+measured-host", 2.3, 64.5}),
+                         [](const auto& param) { return std::string(param.param.trace); });
 
 TEST(Compare, DemeritIsOfDistributionsAndTheShareOfRequests) {
   std::vector<replay::TraceRequest> trace;
@@ -131,6 +136,49 @@ TEST(StreamRates, ADriveWithItsCacheOnWritesAsFastAsItReads) {
     EXPECT_GE(rates->write, .95 * rates->read) << summary.name;
   }
   EXPECT_GE(seen, 8);
+}
+
+/// What the first zone gives to a stream that loses the skews and nothing else.
+double streamed_bytes_per_second(const model::DiskProfile& drive) {
+  const model::ZoneProfile& zone = drive.zones.front();
+  const double skew =
+      (zone.track_skew_sectors * (drive.heads - 1.0) + zone.cylinder_skew_sectors) / drive.heads;
+  const double share = zone.track_sectors / (zone.track_sectors + skew);
+  return share * zone.track_sectors * static_cast<double>(model::kSectorBytes) * 1e12 /
+         static_cast<double>(drive.revolution_ps);
+}
+
+// The drives that were measured behind a bus of 5 MB/s were not sold with it.
+TEST(StreamRates, ThoseOfADriveAreNotBoundByTheBusOfTheHostItWasMeasuredWith) {
+  const std::string host = "+measured-host";
+  int seen = 0;
+  for (const ProfileSummary& summary : list_profiles()) {
+    if (!summary.name.ends_with(host)) continue;
+    ++seen;
+    const std::string name = summary.name.substr(0, summary.name.size() - host.size());
+    const auto sold = load_stack(name), measured = load_stack(summary.name);
+    const auto drive = load_profile(name);
+    ASSERT_TRUE(sold && measured && drive);
+    const auto own = stream_rates(*sold), theirs = stream_rates(*measured);
+    ASSERT_TRUE(own && theirs);
+    EXPECT_GT(theirs->read, 4.5e6) << name;
+    EXPECT_LT(theirs->read, 5.4e6) << name;
+    EXPECT_GE(own->read, .95 * streamed_bytes_per_second(*drive)) << name;
+    EXPECT_GE(own->write, .95 * streamed_bytes_per_second(*drive)) << name;
+  }
+  EXPECT_EQ(seen, 6);
+}
+
+// A write larger than the cache waits for its place under the head (VALIDATION.md), so only reads.
+TEST(StreamRates, LargerReadsAreNotSlower) {
+  for (const ProfileSummary& summary : list_profiles()) {
+    if (summary.kind != "disk") continue;
+    const auto stack = load_stack(summary.name);
+    ASSERT_TRUE(stack);
+    const auto small = stream_rates(*stack), large = stream_rates(*stack, 2048);
+    ASSERT_TRUE(small && large);
+    EXPECT_GE(large->read, .98 * small->read) << summary.name;
+  }
 }
 
 }  // namespace
