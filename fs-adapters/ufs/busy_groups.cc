@@ -63,9 +63,27 @@ VfsResult<void> BusyGroups::write_marks(os::HeldBuffer header) {
   return as_result(volume_.cache.write(std::move(header)));
 }
 
+VfsResult<void> BusyGroups::put_on_map(std::uint32_t group) {
+  if (volume_.on_map.empty()) return {};
+  volume_.on_map[group] = true;
+  ++counters_.map_writes;
+  const bool late = options_.broken == NetraOptions::Rule::map_late;
+  return volume_.write_summary(group, late ? LastWrite::delayed : LastWrite::synchronous);
+}
+
+/// The header on the disk is quiet. Who has begun to enter the group meanwhile wants it on the map. Of what a mount
+/// without a check has found no counts are known.
+VfsResult<void> BusyGroups::take_off_map(std::uint32_t group) {
+  if (volume_.on_map.empty() || volume_.unchecked || groups_.contains(group)) return {};
+  volume_.on_map[group] = false;
+  ++counters_.map_writes;
+  return volume_.write_summary(group, LastWrite::synchronous);
+}
+
 VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool is_directory) {
   const tree::FiberLockGuard one_at_a_time(groups_.at(group).entering);
   if (groups_.at(group).on_disk) return {};
+  if (auto noted = put_on_map(group); !noted) return noted;
   auto header = volume_.allocator.read_group(group);
   if (!header) return pass_on_errno(header);
   if (uncleaned_.contains(group)) {
@@ -240,6 +258,7 @@ VfsResult<bool> BusyGroups::clean(std::uint32_t group) {
     return pass_on_errno(written);
   uncleaned_.erase(group);
   ++counters_.cleaned;
+  if (auto taken_off = take_off_map(group); !taken_off) return pass_on_errno(taken_off);
   return true;
 }
 
@@ -252,6 +271,7 @@ VfsResult<bool> BusyGroups::begin_generation() {
   changing_generation_ = true;
   groups_.clear();
   uncleaned_.clear();
+  if (!volume_.unchecked) volume_.on_map.assign(volume_.on_map.size(), false);
   full_check_on_disk_ = false;
   ++counters_.generations;
   std::optional<Errno> refused;

@@ -15,6 +15,9 @@
 // else leave a busy fragment whose owner is not known, and a check would free it.
 //
 // What an operation has marked stays so until it ends: it holds its groups, by the fiber that runs it.
+//
+// With the feature busy-map (busy_map.h) the group's record says that it is busy before its header does, and that it is
+// quiet after its header, with the counts that the header then has.
 
 #include <cstdint>
 #include <map>
@@ -33,6 +36,7 @@ class Volume;
 
 struct BusyCounters {
   std::uint64_t header_writes = 0;  ///< that somebody waited for
+  std::uint64_t map_writes = 0;     ///< of groups' records
   std::uint64_t entered = 0, cleaned = 0, not_cleaned = 0, generations = 0, full_checks = 0;
 };
 
@@ -85,6 +89,8 @@ class BusyGroups {
   };
   void hold(std::uint32_t group);
   VfsResult<void> enter(std::uint32_t group, InodeNumber inode, bool is_directory);
+  VfsResult<void> put_on_map(std::uint32_t group);
+  VfsResult<void> take_off_map(std::uint32_t group);
   VfsResult<void> mark_inode(std::uint32_t group, InodeNumber inode, bool is_directory);
   VfsResult<void> write_inode_marks(std::uint32_t group, const std::vector<Group::Wanted>& wanted);
   VfsResult<void> mark_fragments(std::uint32_t group, const std::vector<Extent>& extents);

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "fs-adapters/ufs/busy_map.h"
 #include "fs-adapters/ufs/conventional.h"
 #include "fs-adapters/ufs/journal.h"
 #include "fs-adapters/ufs/mount_journal.h"
@@ -73,7 +74,9 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
     if (!summaries) return fail(kSubject, "the groups' summaries cannot be read", "run fsck on it");
     for (std::uint32_t i = 0; i < count; ++i)
       groups[first + i] =
-          decode_summary(summaries->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
+          decode_group_record(summaries->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes),
+                              superblock->features)
+              .counts;
   }
   auto volume = std::make_unique<Volume>(system, *superblock, std::move(groups));
   // What is marked was marked by another mount. Of one that a check should have seen this one knows nothing.
@@ -81,6 +84,9 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
     volume->super.begin_generation();
   else
     volume->super.full_check = true;
+  // Of groups that a check should have seen the counts are not known: those stay on the map while this mount lasts.
+  volume->unchecked = !superblock->clean;
+  if (superblock->features.busy_map) volume->on_map.assign(geometry.groups(), volume->unchecked);
   volume->journal = *journal;
   volume->allocator.policy(options.allocation);
   volume->scheme = make_scheme(*volume, options.scheme, options.options);

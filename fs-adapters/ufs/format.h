@@ -73,6 +73,7 @@ struct Features {
   bool bmap_cache = false;        ///< addresses of a file's last blocks beside its inode (bmap_cache.h)
   bool lazy_inodes = false;       ///< blocks of inodes are zeroed when they are first used
   bool external_journal = false;  ///< the journal is a device of its own (journal_format.h)
+  bool busy_map = false;  ///< with fast_check: the groups' summaries say which groups are busy (busy_map.h)
   bool operator==(const Features&) const = default;
 
   bool any() const { return netra() || external_journal; }

@@ -1,6 +1,7 @@
 // The fast check (fsck.h): what was busy, and nothing else (Peacock, Kamaraju and Agrawal 1998, section 5).
 //
-//   1  every group's header: its counts; of those with the superblock's generation, busy inodes and fragments
+//   1  every group's header: its counts; of those with the superblock's generation, busy inodes and fragments. With
+//      the feature busy-map (busy_map.h) only the headers of groups whose record says so, and the others' records
 //   2  busy inodes, as phase 1 does: sizes, pointers, sectors; who owns what of the busy fragments
 //   3  link tags: names are counted where tags say, counts of links corrected; of two names of a directory one
 //      goes; who has no name and no links any more is freed
@@ -8,7 +9,9 @@
 //
 // It ends as the full check does, and needs no more than one pass. It is begun again after a cut: a count and
 // its tags are corrected in one sector, what is freed is free in the maps before its inode is cleared, and
-// marks count until the superblock has the next generation, which is written last. What cannot be left by a
+// marks count until the superblock has the next generation, which is written last. Groups stay on the map until all
+// else is done, and one that is not there has its new counts before an inode that lost its blocks there is cleared:
+// who begins again then does not look there any more. What cannot be left by a
 // cut is the full check's business: then this one has changed nothing that the other would not.
 
 #include <fmt/core.h>
@@ -16,6 +19,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fs-adapters/ufs/busy_map.h"
 #include "fs-adapters/ufs/busy_marks.h"
 #include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/fsck_state.h"
@@ -34,6 +38,7 @@ class FastCheck {
       if (!correct_links(busy)) return false;
     free_what_goes();
     write_groups();
+    write_counts_of_quiet_groups();
     for (const BusyInode& busy : inodes_)
       if (busy.goes) s_.clear_inode(busy.number, busy.inode);
     s_.check_totals();
@@ -67,9 +72,29 @@ class FastCheck {
     return busy.inode.allocated() && !busy.beside.live_tags(s_.superblock.generation).empty();
   }
 
+  GroupRecord record_of(std::uint32_t group) const {
+    return decode_group_record(std::span(records_).subspan(std::size_t{group} * kSummaryBytes, kSummaryBytes),
+                               s_.superblock.features);
+  }
+
+  /// Without a map all groups are as if they were on it.
+  bool read_map() {
+    if (!s_.superblock.features.busy_map) return true;
+    records_.resize(std::size_t{geometry_.fragments_of(s_.superblock.summary_bytes)} *
+                    geometry_.fragment_bytes());
+    return s_.read(s_.superblock.summary_address, records_);
+  }
+
   bool read_groups() {
+    if (!read_map()) return false;
     std::vector<InodeNumber> numbers;
     for (std::uint32_t number = 0; number < geometry_.groups(); ++number) {
+      if (const GroupRecord record = records_.empty() ? GroupRecord{.busy = true} : record_of(number);
+          !record.busy) {
+        if (!possible_counts(geometry_, number, record.counts)) return false;
+        s_.summaries.push_back(record.counts);
+        continue;
+      }
       BusyGroup group{.number = number, .header = std::vector<std::byte>(geometry_.block_bytes())};
       if (!s_.read(geometry_.header(number), group.header)) return false;
       if (!CylinderGroup::problem_of(geometry_, group.header, number).empty()) return false;
@@ -308,6 +333,19 @@ class FastCheck {
     }
   }
 
+  /// Of those that have lost a block of an inode that goes.
+  void write_counts_of_quiet_groups() {
+    bool changed = false;
+    for (const BusyGroup& group : groups_) {
+      if (records_.empty() || record_of(group.number).busy || group.header == group.before) continue;
+      encode_group_record(
+          {.counts = s_.summaries[group.number]},
+          std::span(records_).subspan(std::size_t{group.number} * kSummaryBytes, kSummaryBytes));
+      changed = true;
+    }
+    if (changed) s_.write(s_.superblock.summary_address, records_);
+  }
+
   /// How many directories it has.
   std::uint32_t mend_maps(CylinderGroup& map, const BusyMarks& marks) {
     const FragmentAddress base = geometry_.group_base(map.group());
@@ -327,8 +365,9 @@ class FastCheck {
 
   Fsck::State& s_;
   const Geometry& geometry_;
-  std::vector<BusyGroup> groups_;                           ///< busy ones, and others that lose a block
-  std::vector<BusyInode> inodes_;                           ///< by number
+  std::vector<std::byte> records_;  ///< of groups (busy_map.h); empty: there is no map
+  std::vector<BusyGroup> groups_;   ///< busy ones, and others that lose a block
+  std::vector<BusyInode> inodes_;   ///< by number
   std::map<InodeNumber, std::vector<std::int64_t>> found_;  ///< names, by tag
 };
 

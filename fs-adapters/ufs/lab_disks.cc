@@ -19,6 +19,7 @@ constexpr std::uint64_t shortest_journal(std::uint64_t block_bytes, std::uint64_
 void add_features(const Features& features, adapters::Settings& mkfs) {
   if (features.fast_check) mkfs["fast-check"] = "1";
   if (features.bmap_cache) mkfs["bmap-cache"] = "1";
+  if (features.busy_map) mkfs["busy-map"] = "1";
   if (features.lazy_inodes) mkfs["lazy-inodes"] = "1";
 }
 

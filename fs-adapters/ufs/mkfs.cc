@@ -50,6 +50,9 @@ Result<void> check(const MkfsOptions& o) {
   if (o.features.netra() && (o.journal_bytes || wants_external_journal(o)))
     return refuse_option("journal-size", "a journal beside fast-check, bmap-cache or lazy-inodes",
                          "give one of them");
+  if (o.features.busy_map && !o.features.fast_check)
+    return refuse_option("busy-map", "a map of busy groups without marks in them",
+                         "give --fast-check 1, too");
   if (o.journal_bytes && wants_external_journal(o))
     return refuse_option("external-journal", "a journal inside the file system, too", "give one of them");
   if (o.inodes_per_group > kInodesPerGroupMax)

@@ -25,6 +25,9 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"bmap-cache", 0, "0|1",
      "addresses of a file's last blocks lie beside its inode, so that an append writes no indirect block (0); for "
      "scheme=netra"},
+    {"busy-map", 0, "0|1",
+     "says beside the groups' summaries which are busy, so that fsck need not read the others' headers (0); with "
+     "fast-check"},
     {"lazy-inodes", 0, "0|1", "blocks of inodes are zeroed when they are first used (0); for scheme=netra"},
     {"uuid", 'U', "UUID", "its first eight bytes are the file system's id (none)"},
     {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
@@ -67,6 +70,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       if (name == "time") options.time = small;
       if (name == "fast-check") options.features.fast_check = small != 0;
       if (name == "bmap-cache") options.features.bmap_cache = small != 0;
+      if (name == "busy-map") options.features.busy_map = small != 0;
       if (name == "lazy-inodes") options.features.lazy_inodes = small != 0;
     }
   }

@@ -8,40 +8,18 @@
 #include "fs-adapters/ufs/fast_check_trial.h"
 #include "fs-adapters/ufs/testing/journal.h"
 #include "fs-adapters/ufs/testing/mounted.h"
+#include "fs-adapters/ufs/testing/netra.h"
 #include "fs-adapters/ufs/tree_store.h"
 #include "fs-adapters/ufs/volume.h"
 
 namespace headcrash::ufs {
 namespace {
 
+using bench::busy_of;
+using bench::CountedReads;
 using bench::Mounted;
 
 constexpr Features kAll{.fast_check = true, .bmap_cache = true, .lazy_inodes = true};
-
-BusyGroups& busy_of(Mounted& m) {
-  return static_cast<Netra&>(*m.file_system->volume().scheme).busy();
-}
-
-/// Counts what is read of a store.
-class CountedReads final : public model::SectorStore {
- public:
-  explicit CountedReads(model::SectorStore& below) : below_(below) {}
-  std::uint64_t sectors() const override { return below_.sectors(); }
-  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    bytes += into.size();
-    return below_.read(lba, into);
-  }
-  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    return below_.write(lba, data);
-  }
-  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
-    return below_.write_zeroes(lba, count);
-  }
-  mutable std::uint64_t bytes = 0;
-
- private:
-  model::SectorStore& below_;
-};
 
 void change_all_kinds(Vfs& fs) {
   for (const char* folder : {"p", "q", "q/below"}) EXPECT_TRUE(fs.mkdir(folder, 0755));
@@ -125,7 +103,8 @@ TEST_P(NetraSetups, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NetraSetups,
-                         testing::Values("netra", "netra-flush", "netra-fast", "netra-check"),
+                         testing::Values("netra", "netra-flush", "netra-map", "netra-map-flush", "netra-fast",
+                                         "netra-check"),
                          [](const auto& name) {
                            std::string text = name.param;
                            std::ranges::replace(text, '-', '_');

@@ -190,6 +190,7 @@ struct NetraOptions {
     freed_unmarked,        ///< what is freed is not marked
     generation_unwritten,  ///< marks belong to the next generation before the superblock does
     tag_late,              ///< the entry is on the disk before the tag
+    map_late,              ///< nobody waits for the write of a group's record (busy_map.h)
     cache_unmerged,  ///< a truncation waits neither for the merged bmap cache nor for an inode without it
   };
   Rule broken = Rule::all_kept;

@@ -123,6 +123,12 @@ void add_netra(std::vector<SchemeVariant>& table) {
             "Netra: Conventional, ready for a fast check; bmap cache, hot spot, flusher, lazy inodes", kAll));
   table.push_back(netra("netra-flush", "Netra whose flusher runs 40 % of each second", kAll,
                         {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
+  Features with_map = kAll;
+  with_map.busy_map = true;
+  table.push_back(netra("netra-map", "Netra with a map of busy groups", with_map));
+  table.push_back(netra("netra-map-flush",
+                        "Netra with a map of busy groups, whose flusher runs 40 % of each second", with_map,
+                        {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
   table.push_back(
       netra("netra-fast", "Netra without the bmap cache", {.fast_check = true, .lazy_inodes = true}));
   table.push_back(netra("netra-bmap", "Conventional with the bmap cache, and nothing else of Netra",
@@ -143,6 +149,8 @@ void add_netra(std::vector<SchemeVariant>& table) {
   control("netra-unmerged", "Netra whose truncation does not wait for the bmap cache to be merged",
           Rule::cache_unmerged, "indirect/2@deep~3");
   control("netra-tag-late", "Netra whose tags are not there before the entries", Rule::tag_late);
+  control("netra-map-late", "Netra that does not wait until a busy group is on the map", Rule::map_late);
+  table.back().features = with_map;
 }
 
 std::vector<SchemeVariant> whole_table() {

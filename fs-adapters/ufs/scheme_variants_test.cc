@@ -21,8 +21,8 @@ TEST(SchemeVariants, HaveNamesOfTheirOwn) {
   EXPECT_EQ(controls, (std::set<std::string>{
                           "ignore", "journal-external-answered-early", "journal-external-data-unawaited",
                           "journal-external-homes-early", "journal-unordered", "late-update",
-                          "netra-freed-unmarked", "netra-generation-unwritten", "netra-marks-late",
-                          "netra-tag-late", "netra-unmerged", "no-order"}));
+                          "netra-freed-unmarked", "netra-generation-unwritten", "netra-map-late",
+                          "netra-marks-late", "netra-tag-late", "netra-unmerged", "no-order"}));
 }
 
 TEST(SchemeVariants, AnUnknownNameTellsTheOthers) {

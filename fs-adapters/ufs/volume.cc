@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "fs-adapters/ufs/busy_map.h"
 #include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
@@ -125,26 +126,40 @@ os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering
   return 0;
 }
 
+/// Of the groups from `first` on. What they say is taken when the block is at hand: of two writes the later one is of
+/// the later moment.
+VfsResult<void> Volume::write_summary_block(std::uint32_t first, LastWrite how) {
+  const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
+  const FragmentAddress at = super.summary_address + first / per_block * geometry.fragments_per_block();
+  const std::uint32_t count = std::min(per_block, geometry.groups() - first);
+  const std::size_t length = bytes(geometry.fragments_of(count * kSummaryBytes));
+  auto block = cache.read(place(at), os::Content::metadata, lba(at), length);
+  if (!block) return refuse(EIO);
+  for (std::uint32_t i = 0; i < count; ++i)
+    encode_group_record({.counts = groups[first + i], .busy = !on_map.empty() && on_map[first + i]},
+                        block->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
+  return write_last(std::move(*block), how);
+}
+
+VfsResult<void> Volume::write_summary(std::uint32_t group, LastWrite how) {
+  const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
+  return write_summary_block(group / per_block * per_block, how);
+}
+
 /// One after the other over as many blocks as they need.
 VfsResult<void> Volume::write_summaries() {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
-  for (std::uint32_t first = 0; first < geometry.groups(); first += per_block) {
-    const FragmentAddress at = super.summary_address + first / per_block * geometry.fragments_per_block();
-    const std::uint32_t count = std::min(per_block, geometry.groups() - first);
-    const std::size_t length = bytes(geometry.fragments_of(count * kSummaryBytes));
-    auto block = cache.read(place(at), os::Content::metadata, lba(at), length);
-    if (!block) return refuse(EIO);
-    for (std::uint32_t i = 0; i < count; ++i)
-      encode_summary(groups[first + i],
-                     block->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes));
-    if (auto written = as_result(cache.write(std::move(*block))); !written) return written;
-  }
+  for (std::uint32_t first = 0; first < geometry.groups(); first += per_block)
+    if (auto written = write_summary_block(first, LastWrite::synchronous); !written) return written;
   return {};
 }
 
 VfsResult<void> Volume::write_superblock(bool clean) {
   super.clean = clean;
-  if (clean) super.begin_generation();
+  if (clean) {
+    super.begin_generation();
+    on_map.assign(on_map.size(), false);
+  }
   super.modified = false;
   super.written_at = static_cast<std::uint32_t>(executor.now() / kNsPerSecond);
   auto written = write_summaries();

@@ -53,6 +53,9 @@ class Volume {
   std::unique_ptr<Scheme> scheme;
   JournalSuperblock journal;  ///< as the mount has made it; where there is one
   bool abandoned = false;     ///< the power is gone: nothing is written or removed any more
+  bool unchecked = false;     ///< mounted although it had not been unmounted
+  std::vector<bool>
+      on_map;  ///< with busy_map: the groups that are, or will be, called busy there (busy_map.h)
   std::uint64_t changes = 0;  ///< of metadata, so far: to see whether a failed operation has begun
 
   /// From handlers and fibers; for good.
@@ -93,11 +96,14 @@ class Volume {
                                                  os::RequestId& id);
   VfsResult<os::HeldBuffer> write_and_hold(os::HeldBuffer buffer);
 
+  /// The block of summaries that this group's is in.
+  VfsResult<void> write_summary(std::uint32_t group, LastWrite how);
   /// Puts the superblock and the groups' summaries into their buffers. `clean`: nothing is missing.
   VfsResult<void> write_superblock(bool clean);
 
  private:
   VfsResult<void> write_summaries();
+  VfsResult<void> write_summary_block(std::uint32_t first, LastWrite how);
 
   bool stopped_ = false;
 };

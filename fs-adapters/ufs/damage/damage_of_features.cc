@@ -1,10 +1,11 @@
-// Damage of what only some file systems have: bmap caches, link tags, busy marks, their generation (damage.h). The
-// full check needs none of the last three, and the fast one must end whatever they say.
+// Damage of what only some file systems have: bmap caches, link tags, busy marks, the map of busy groups, the
+// generation (damage.h). The full check needs none of the last four, and the fast one must end whatever they say.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
+#include "fs-adapters/ufs/busy_map.h"
 #include "fs-adapters/ufs/busy_marks.h"
 #include "fs-adapters/ufs/cylinder_group.h"
 #include "fs-adapters/ufs/damage/damage.h"
@@ -98,6 +99,24 @@ bool put_busy_marks(Damaging& image) {
   return done;
 }
 
+/// Groups that are not busy are on the map, busy ones are not, counts are others.
+bool put_busy_map(Damaging& image) {
+  const ufs::Geometry& geometry = image.geometry();
+  if (!geometry.features().busy_map) return false;
+  const auto group = static_cast<std::uint32_t>(image.below(geometry.groups()));
+  const std::uint64_t byte = geometry.byte_of(image.survey().superblock().summary_address) +
+                             std::uint64_t{group} * ufs::kSummaryBytes;
+  image.change(byte / kSectorBytes, 1, [&](std::span<std::byte> bytes) {
+    const auto at = bytes.subspan(byte % kSectorBytes, ufs::kSummaryBytes);
+    ufs::GroupRecord record = ufs::decode_group_record(at, geometry.features());
+    record.busy = !record.busy;
+    if (image.one_in(2)) record.counts.free_blocks ^= 1U << image.below(20);
+    ufs::encode_group_record(record, at);
+  });
+  image.say(fmt::format("group {}", group));
+  return true;
+}
+
 bool put_other_generation(Damaging& image) {
   if (!image.geometry().features().fast_check) return false;
   constexpr std::size_t kGeneration = 224;  // of the superblock
@@ -114,6 +133,7 @@ std::span<const DamageKind> damage_of_features() {
       {"bmap-cache-of-nothing", ufs::FindingKind::bad_bmap_cache, put_wrong_bmap_cache},
       {"tags-of-nothing", {}, put_link_tags},
       {"busy-marks", {}, put_busy_marks},
+      {"busy-map", {}, put_busy_map},
       {"another-generation", {}, put_other_generation},
   });
   return kKinds;
