@@ -163,6 +163,14 @@ class SchemesRun {
                                  .distinct_states = static_cast<std::int64_t>(part.found.distinct),
                                  .checked = static_cast<std::int64_t>(part.checked),
                                  .bound = bound_of(part)});
+    for (const adapters::Counter& counter : explored.recovery) {
+      const auto count = static_cast<std::int64_t>(counter.value);
+      record.coverage.push_back({.strategy = std::string(kOtherRecovery) + std::string(counter.name),
+                                 .space = static_cast<double>(count),
+                                 .generated = count,
+                                 .distinct_states = count,
+                                 .checked = count});
+    }
     const auto damaged = static_cast<std::int64_t>(explored.damage.damaged + explored.damage.cut);
     if (damaged > 0)
       record.coverage.push_back({.strategy = "damage",

@@ -7,10 +7,16 @@
 // run, coverage and steps; the rest is counted. A run is repeated from its name whenever it is wanted, equal
 // to the byte, so that no recording needs to be kept. Controls (of ufs No Order, Ignore and others) must show damage.
 
+#include <string_view>
+
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/schemes_plan.h"
 
 namespace headcrash::campaign {
+
+/// Coverage of a strategy that begins so is of the system's other recovery (adapters::RecoveryTrial), by what it counts:
+/// images that were given to it as well, for instance. They are no states of their own.
+inline constexpr std::string_view kOtherRecovery = "other recovery: ";
 
 /// One trial after the other, on one core: shards use more. Errors: an unknown scheme or workload; a database
 /// or folder that cannot be written; a state of which the incremental and the full check give different

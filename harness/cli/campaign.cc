@@ -33,10 +33,18 @@ struct CampaignArguments {
 /// failed are.
 enum class Guests : std::uint8_t { none, some };
 
+/// What a row of coverage counts of the other recovery; empty: it is of states.
+std::string of_other_recovery(const nlohmann::json& coverage) {
+  const std::string strategy = coverage.value("strategy", "");
+  return strategy.starts_with(campaign::kOtherRecovery) ? strategy.substr(campaign::kOtherRecovery.size())
+                                                        : "";
+}
+
 double states_checked(const nlohmann::json& exploration, Guests guests) {
   double states = 0;
   if (guests == Guests::none)
-    for (const nlohmann::json& part : exploration.at("coverage")) states += part.value("checked", 0.0);
+    for (const nlohmann::json& part : exploration.at("coverage"))
+      states += of_other_recovery(part).empty() ? part.value("checked", 0.0) : 0;
   else
     for (const nlohmann::json& cell : exploration.at("cells")) states += cell.value("states", 0.0);
   return states;
@@ -76,6 +84,18 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
+/// Of systems that have one: what it was given besides the states, by system and then by what it counts.
+void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
+  if (systems.empty()) return;
+  fmt::print("their other recovery, compared with the full check:\n");
+  for (const auto& [name, counts] : systems) {
+    std::string text;
+    for (const auto& [counted, count] : counts)
+      text += fmt::format("{}{:.0f} {}", text.empty() ? "" : ", ", count, counted);
+    fmt::print("  {:24} {}\n", name, text);
+  }
+}
+
 /// Each scheme, and what came of its states.
 void print_schemes(const nlohmann::json& exploration) {
   struct Scheme {
@@ -84,8 +104,11 @@ void print_schemes(const nlohmann::json& exploration) {
     std::map<std::string, double> worst;
   };
   std::map<std::string, Scheme> schemes;
-  for (const nlohmann::json& part : exploration.at("coverage"))
-    schemes[part.value("filesystem", "")].states += part.value("checked", 0.0);
+  std::map<std::string, std::map<std::string, double>> other_recoveries;
+  for (const nlohmann::json& part : exploration.at("coverage")) {
+    const std::string name = part.value("filesystem", ""), counted = of_other_recovery(part);
+    (counted.empty() ? schemes[name].states : other_recoveries[name][counted]) += part.value("checked", 0.0);
+  }
   for (const nlohmann::json& cell : exploration.at("cells")) {
     Scheme& scheme = schemes[cell.value("filesystem", "")];
     scheme.trials += cell.value("trials", 0.0);
@@ -106,6 +129,7 @@ void print_schemes(const nlohmann::json& exploration) {
     if (scheme.unconfirmed > 0) verdict += fmt::format(", {:.0f} not confirmed", scheme.unconfirmed);
     fmt::print("  {:24} {:6.0f} workloads {:9.0f} states  {}\n", name, scheme.trials, scheme.states, verdict);
   }
+  print_other_recoveries(other_recoveries);
 }
 
 std::string seconds_text(double seconds) {
