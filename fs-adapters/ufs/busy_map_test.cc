@@ -123,10 +123,14 @@ TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
       for (int i = 0; i < 40; ++i) bench::put_file(fs, fmt::format("f{}", i), std::string(200'000, 'x'));
       EXPECT_TRUE(fs.sync());
       bench::put_file(fs, "last", "x");
-      if (with_map) EXPECT_LT(busy_of(m).counters().map_writes, 20U);
+      if (with_map) {
+        EXPECT_LT(busy_of(m).counters().map_writes, 20U);
+      }
     });
     m.file_system->abandon();
-    if (with_map) EXPECT_LE(on_map(*m.store), 2U);
+    if (with_map) {
+      EXPECT_LE(on_map(*m.store), 2U);
+    }
     FastCheckTrial trial;
     EXPECT_EQ(trial.difference(*m.store), "");
     CountedReads reads(*m.store);
@@ -134,11 +138,12 @@ TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
     const auto fast = fsck.run(reads, {.repair = true, .fast = true});
     ASSERT_TRUE(fast && fast->fast);
     // Beside 16 headers: superblock, map, some inodes and chunks.
-    if (with_map) EXPECT_EQ(on_map(*m.store), 0U);
-    if (with_map)
+    if (with_map) {
+      EXPECT_EQ(on_map(*m.store), 0U);
       EXPECT_LT(reads.reads, 14U);
-    else
+    } else {
       EXPECT_GT(reads.reads, 16U);
+    }
     bench::expect_clean(*m.store);
   }
 }
