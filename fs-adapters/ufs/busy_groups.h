@@ -80,7 +80,7 @@ class BusyGroups {
     };
     explicit Group(os::Executor& executor) : entering(executor), marking(executor) {}
     os::FiberLock entering, marking;
-    std::vector<Wanted> wanted;     ///< for the next write of the header
+    std::vector<Wanted> wanted;    ///< for the next write of the header
     std::set<InodeNumber> inodes;  ///< marked on the disk
     std::vector<bool> fragments;
     std::uint32_t held = 0;     ///< by operations

@@ -43,7 +43,8 @@ std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const G
 tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint32_t fragments);
 /// What one operation may change at most, however long its file is: so many blocks, and the groups' headers. These are
 /// the same blocks for all operations of a transaction.
-inline constexpr std::uint32_t kBlocksOfAnOperation = 16;  // a rename: names, directories that grow, inodes, ".."
+inline constexpr std::uint32_t kBlocksOfAnOperation =
+    16;  // a rename: names, directories that grow, inodes, ".."
 std::uint32_t operation_blocks_max(std::uint32_t groups);
 
 }  // namespace headcrash::ufs

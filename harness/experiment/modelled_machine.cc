@@ -198,7 +198,7 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
   adapters::Settings settings = options_.mkfs;
   settings.insert(options_.system->description().mkfs.begin(), options_.system->description().mkfs.end());
   if (const auto made = options_.system->type().mkfs(image, settings); !made) return pass_on(made);
-  if (!options_.populate) return {};
+  if (!options_.populate && !options_.populate_with_zeroes) return {};
   os::SystemOptions how = system_options();
   how.costs = {};
   how.queue.concatenated_sectors = kLoadSectors;
@@ -213,7 +213,14 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
       return;
     }
     machine.system.syncer.start();
-    const auto filled = options_.populate((*mounted)->vfs());
+    os::BufferCache& cache = machine.system.cache;
+    const auto forget_data = [&cache] {
+      for (const os::BufferCache::Dirty& dirty : cache.dirty())
+        if (dirty.content == os::Content::data) cache.discard(dirty.key);
+    };
+    Vfs& vfs = (*mounted)->vfs();
+    const auto filled =
+        options_.populate ? options_.populate(vfs) : options_.populate_with_zeroes(vfs, forget_data);
     const auto unmounted = (*mounted)->unmount();
     if (!filled || !unmounted)
       done =

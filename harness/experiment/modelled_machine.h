@@ -71,6 +71,9 @@ struct ModelledMachineOptions {
   /// Fills the file system before the machine is there: on a processor and a disk that take no time. What it
   /// leaves is unmounted as clean. An error ends start().
   std::function<VfsResult<void>(Vfs&)> populate = {};
+  /// Instead, for files that hold zeroes only: `forget_data`, called now and then, keeps their data from being written to a
+  /// disk that has them already. Not for soft updates, which would wait for these writes.
+  std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)> populate_with_zeroes = {};
   /// Made by ModelledMachine::image_of(): then neither mkfs nor `populate` is run.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;

@@ -31,10 +31,9 @@ std::vector<Parameter> crash_parameters() {
   return parameters;
 }
 
-CrashOutcome crash(Context& context, const ServerChoice& choice, double operations_per_s, std::uint64_t seed,
-                   std::optional<double> set_per_s) {
-  const auto options =
-      Session::of(context).images().with_set(choice, set_per_s.value_or(operations_per_s), true);
+CrashOutcome crash(const Context& context, Session& session, const ServerChoice& choice,
+                   double operations_per_s, std::uint64_t seed, std::optional<double> set_per_s) {
+  const auto options = session.images().with_set(choice, set_per_s.value_or(operations_per_s), true);
   if (!options) return {.error = machine_of(choice) ? options.error().message() : Cell::kNotBuilt};
   const auto started = ModelledMachine::start(*options);
   if (!started) return {.error = started.error().message()};
@@ -71,7 +70,7 @@ CrashOutcome crash(Context& context, const ServerChoice& choice, double operatio
     outcome.broken = broken.size();
     if (!broken.empty()) outcome.first_broken = broken.front();
   }
-  context.modelled_s += seconds_of(machine.now());
+  outcome.modelled_s = seconds_of(machine.now());
   return outcome;
 }
 

@@ -23,14 +23,16 @@ struct CrashOutcome {
   std::uint64_t broken = 0;  ///< promises of replies that were not kept
   std::string first_broken;
   bool saturated = false;
+  double modelled_s = 0;
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
 };
 
 /// `set_per_s`: the file system holds the set for so many; nothing: for its own load. `operations_per_s` 0: mounted, and
 /// cut at once.
-CrashOutcome crash(Context& context, const ServerChoice& choice, double operations_per_s, std::uint64_t seed,
-                   std::optional<double> set_per_s = {});
+/// From several threads.
+CrashOutcome crash(const Context& context, Session& session, const ServerChoice& choice,
+                   double operations_per_s, std::uint64_t seed, std::optional<double> set_per_s = {});
 
 /// The parameters that crash() looks for.
 std::vector<Parameter> crash_parameters();

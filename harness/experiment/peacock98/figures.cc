@@ -63,11 +63,11 @@ struct Curves {
 
 Curves run_all(Context& context, Raid raid, Presto presto) {
   Curves curves;
-  for (const Tuning tuning : kTunings) {
-    if (context.interrupted()) break;
-    curves.all.emplace_back(
-        tuning, &Session::of(context).curve(context, {.raid = raid, .presto = presto, .tuning = tuning}));
-  }
+  std::vector<ServerChoice> choices;
+  for (const Tuning tuning : kTunings) choices.push_back({.raid = raid, .presto = presto, .tuning = tuning});
+  if (!Session::of(context).prepare(context, choices)) return curves;
+  for (const ServerChoice& choice : choices)
+    curves.all.emplace_back(choice.tuning, &Session::of(context).curve(context, choice));
   return curves;
 }
 
@@ -217,8 +217,11 @@ std::vector<ClaimAnswer> presto(Context& context) {
   ClaimAnswer upper{.id = "PK-06", .part = "presto", .title = "Presto Upper alone (figure 2)"};
   Plot plot{.name = "figure2", .title = answer.title, .x = "throughput (NFS ops/s)", .y = "response (ms)"};
   std::vector<Figure> knees;
+  std::vector<ServerChoice> choices;
+  for (const Row& row : kRows)
+    choices.push_back({.raid = row.raid, .presto = row.presto, .tuning = Tuning::bmap_fast_fsck});
+  if (!Session::of(context).prepare(context, choices)) return {};
   for (const Row& row : kRows) {
-    if (context.interrupted()) return {};
     const Curve& curve = Session::of(context).curve(
         context, {.raid = row.raid, .presto = row.presto, .tuning = Tuning::bmap_fast_fsck});
     add_curve(row.presto == Presto::upper ? upper : answer, row.label, curve, row.printed);

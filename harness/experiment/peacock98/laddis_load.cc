@@ -73,14 +73,16 @@ std::string FileSet::link(std::uint64_t process, std::uint64_t number) const {
   return fmt::format("p{}/l{}", process, number);
 }
 
-VfsResult<void> FileSet::make(Vfs& vfs) const {
+VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data) const {
   const std::vector<std::byte> zeroes(kFileBytes);
   for (std::uint64_t process = 0; process < kProcesses; ++process)
     if (auto made = vfs.mkdir(fmt::format("p{}", process), 0755); !made) return made;
   for (std::uint64_t file = 0; file < files_of_process; ++file) {
     // A cache full of dirty blocks looks long for one to write.
-    if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1)
+    if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1) {
+      if (forget_data) forget_data();
       if (auto synced = vfs.syncfs(); !synced) return synced;
+    }
     for (std::uint64_t process = 0; process < kProcesses; ++process) {
       if (file % kFilesPerFolder == 0)
         if (auto made = vfs.mkdir(folder(process, file), 0755); !made) return made;

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -40,8 +41,8 @@ struct FileSet {
   std::string folder(std::uint64_t process, std::uint64_t file) const;
   std::string path(std::uint64_t process, std::uint64_t file) const;
   std::string link(std::uint64_t process, std::uint64_t number) const;
-  /// Makes all of it; for ModelledMachineOptions::populate.
-  VfsResult<void> make(Vfs& vfs) const;
+  /// Makes all of it, of zeroes; for ModelledMachineOptions::populate and populate_with_zeroes.
+  VfsResult<void> make(Vfs& vfs, const std::function<void()>& forget_data = {}) const;
 };
 
 struct LaddisOptions {

@@ -36,6 +36,10 @@ Paper paper() {
        {"small", "5 GB at 600 ops/s (PK-18)", 1, small, crash_parameters()},
        {"repeated", "One load with several seeds (PK-10)", 1, repeated, repetitions},
        {"gathering", "Write gathering (not in the paper)", 1, gathering, load_parameters()},
+       {"causes", "What moves the numbers that are not the paper's (PK-07, PK-08, PK-13)", 1, causes,
+        crash_parameters()},
+       {"beyond", "Soft updates under the same load, a map of busy groups (not in the paper)", 1, beyond,
+        crash_parameters()},
        {"arithmetic", "What its numbers say of each other (PK-20, PK-05, PK-17)", 1, arithmetic}}};
 }
 

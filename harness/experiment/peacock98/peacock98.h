@@ -30,5 +30,8 @@ std::vector<ClaimAnswer> small(Context& context);     // PK-18
 std::vector<ClaimAnswer> gathering(Context& context);
 // Sums with printed numbers:
 std::vector<ClaimAnswer> arithmetic(Context& context);  // PK-20, PK-05, PK-17
+// Not in the paper:
+std::vector<ClaimAnswer> causes(Context& context);
+std::vector<ClaimAnswer> beyond(Context& context);
 
 }  // namespace headcrash::experiment::peacock98

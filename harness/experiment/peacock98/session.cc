@@ -2,8 +2,10 @@
 #include "harness/experiment/peacock98/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <memory>
+#include <thread>
 #include <utility>
 
 namespace headcrash::experiment::peacock98 {
@@ -28,7 +30,7 @@ LaddisOptions load_of(const Context& context, const ServerChoice& choice, double
   options.operations_per_s = operations_per_s;
   options.measured_ns = ns_of(context.scaled ? kScaledSeconds : context.parameter("seconds"));
   options.warm_ns = ns_of(context.scaled ? 1 : context.parameter("warm-seconds"));
-  options.front.nfsds = static_cast<std::size_t>(context.parameter("nfsds"));
+  options.front.nfsds = choice.nfsds.value_or(static_cast<std::size_t>(context.parameter("nfsds")));
   options.front.request_cpu_ns = request_cpu_ns(choice);
   return options;
 }
@@ -38,8 +40,26 @@ Session& Session::of(Context& context) {
   return *static_cast<Session*>(context.shared.get());
 }
 
-LaddisOutcome Session::point(Context& context, ServerChoice choice, double operations_per_s,
-                             LaddisOptions options) {
+bool in_parallel(const Context& context, std::size_t count, const std::function<void(std::size_t)>& run) {
+  std::atomic<std::size_t> next{0}, done{0};
+  const auto work = [&] {
+    while (!context.interrupted()) {
+      const std::size_t i = next++;
+      if (i >= count) return;
+      run(i);
+      ++done;
+    }
+  };
+  const bool two = count > 1 && std::thread::hardware_concurrency() > 1;
+  std::thread other;
+  if (two) other = std::thread(work);
+  work();
+  if (two) other.join();
+  return done == count;
+}
+
+LaddisOutcome Session::run(const Context& context, ServerChoice choice, double operations_per_s,
+                           LaddisOptions options) {
   if (context.scaled) {
     choice.size_bytes = kGib;
     operations_per_s = std::min(operations_per_s, kScaledHighest);
@@ -50,26 +70,47 @@ LaddisOutcome Session::point(Context& context, ServerChoice choice, double opera
   if (!machine) return {.error = machine.error().message()};
   LaddisLoad load(**machine, load_of(context, choice, operations_per_s, options), context.seed);
   (void)load.begin();
-  LaddisOutcome outcome = load.run_out();
+  return load.run_out();
+}
+
+LaddisOutcome Session::point(Context& context, ServerChoice choice, double operations_per_s,
+                             LaddisOptions options) {
+  LaddisOutcome outcome = run(context, std::move(choice), operations_per_s, options);
   context.modelled_s += outcome.modelled_s;
   return outcome;
 }
 
-const Curve& Session::curve(Context& context, ServerChoice choice) {
-  if (context.scaled) choice.size_bytes = kGib;
-  const std::string key = name(choice);
-  const auto known = curves_.find(key);
-  if (known != curves_.end()) return known->second;
+Curve Session::make(const Context& context, const ServerChoice& choice) {
+  if (!machine_of(choice)) return {.error = Cell::kNotBuilt};
   CurveOptions options;
   options.last_per_s = context.scaled ? kScaledHighest : Images::kSets[std::size(Images::kSets) - 1];
   if (context.scaled) options.first_per_s = kScaledLowest, options.precision = 1;
-  Curve made;
-  if (const auto built = machine_of(choice); !built) {
-    made.error = Cell::kNotBuilt;
-  } else {
-    made = curve_of(options, [&](double load) { return point(context, choice, load); });
+  return curve_of(options, [&](double load) { return run(context, choice, load, {}); });
+}
+
+bool Session::prepare(Context& context, const std::vector<ServerChoice>& choices) {
+  std::vector<ServerChoice> wanted;
+  for (ServerChoice choice : choices) {
+    if (context.scaled) choice.size_bytes = kGib;
+    if (!curves_.contains(name(choice))) wanted.push_back(std::move(choice));
   }
-  return curves_.emplace(key, std::move(made)).first->second;
+  std::vector<Curve> made(wanted.size());
+  if (!in_parallel(context, wanted.size(), [&](std::size_t i) { made[i] = make(context, wanted[i]); }))
+    return false;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    for (const CurvePoint& point : made[i].points) context.modelled_s += point.outcome.modelled_s;
+    curves_.emplace(name(wanted[i]), std::move(made[i]));
+  }
+  return true;
+}
+
+const Curve& Session::curve(Context& context, ServerChoice choice) {
+  if (context.scaled) choice.size_bytes = kGib;
+  const auto known = curves_.find(name(choice));
+  if (known != curves_.end()) return known->second;
+  Curve made = make(context, choice);
+  for (const CurvePoint& point : made.points) context.modelled_s += point.outcome.modelled_s;
+  return curves_.emplace(name(choice), std::move(made)).first->second;
 }
 
 }  // namespace headcrash::experiment::peacock98

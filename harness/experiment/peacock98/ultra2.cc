@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -47,12 +48,15 @@ const char* scheme_of(Tuning tuning) {
 }
 
 Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
-  auto variant = ufs::find_scheme_variant(choice.scheme.empty() ? scheme_of(choice.tuning) : choice.scheme);
+  std::string scheme = choice.scheme.empty() ? scheme_of(choice.tuning) : choice.scheme;
+  if (choice.busy_map) scheme = "netra-map";
+  auto variant = ufs::find_scheme_variant(scheme);
   if (!variant) return fail(name(choice.tuning), Cell::kNotBuilt);
   variant->block_copy = true;
   if (!marks_busy(choice.tuning)) return variant;
   variant->mount.options.netra.flush_interval_ns = choice.flush_interval_s * model::kSecondNs;
   variant->mount.options.netra.flush_share_percent = choice.flush_percent;
+  variant->mount.options.netra.marks_together = !choice.marks_alone;
   if (!choice.flushes_by_age) variant->syncer = os::SyncerOptions{.policy = os::SyncerOptions::Policy::none};
   return variant;
 }
@@ -73,6 +77,10 @@ std::string name(const ServerChoice& choice) {
   if (choice.flush_interval_s != 30 || choice.flush_percent != 10)
     text += fmt::format("; flusher {} s/{} %", choice.flush_interval_s, choice.flush_percent);
   if (choice.flushes_by_age) text += "; fsflush on";
+  if (choice.busy_map) text += "; map of busy groups";
+  if (choice.marks_alone) text += "; each mark alone";
+  if (choice.nfsds) text += fmt::format("; {} nfsds", *choice.nfsds);
+  if (choice.group_size != "16M") text += fmt::format("; groups of {}", choice.group_size);
   if (choice.drives_in_order) text += "; drives in order of arrival";
   if (choice.processor != 1) text += fmt::format("; processor x{:g}", choice.processor);
   return text;
@@ -91,11 +99,14 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
   if (choice.tuning == Tuning::vxld)
     machine.more_disks = {{.profile = choice.presto == Presto::none ? "sun-4.2g" : "netra-log-presto"}};
   machine.system = ufs::system_of(*std::move(variant));
-  machine.mkfs = {
-      {"block-size", "8192"}, {"fragment-size", "1024"}, {"bytes-per-inode", "2048"}, {"group-size", "16M"}};
+  machine.mkfs = {{"block-size", "8192"},
+                  {"fragment-size", "1024"},
+                  {"bytes-per-inode", "2048"},
+                  {"group-size", choice.group_size}};
   if (marks_busy(choice.tuning)) {
     machine.mkfs["fast-check"] = "1";
     machine.mkfs["lazy-inodes"] = "1";
+    if (choice.busy_map) machine.mkfs["busy-map"] = "1";
   }
   if (choice.tuning == Tuning::bmap || choice.tuning == Tuning::bmap_fast_fsck)
     machine.mkfs["bmap-cache"] = "1";
@@ -127,24 +138,41 @@ Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, doub
     if (next != std::end(kSets)) set = *next;
   }
   const std::string key =
-      fmt::format("{} {} {} {} {}", static_cast<int>(choice.raid), static_cast<int>(choice.tuning),
-                  choice.scheme, choice.size_bytes.value_or(0), set);
-  const auto known = std::ranges::find(kept_, key, &Kept::key);
-  if (known != kept_.end()) {
-    std::rotate(kept_.begin(), known, known + 1);
-  } else {
-    ServerChoice bare = choice;
-    bare.presto = Presto::none;
-    auto maker = machine_of(bare);
-    if (!maker) return maker;
-    if (set > 0) maker->populate = [files = FileSet::of(set)](Vfs& vfs) { return files.make(vfs); };
-    auto made = ModelledMachine::image_of(*maker);
-    if (!made) return pass_on(made);
-    if (kept_.size() == kKept) kept_.pop_back();
-    kept_.push_front({.key = key, .image = *std::move(made)});
-  }
-  machine->image = kept_.front().image;
+      fmt::format("{} {} {} {} {} {} {}", static_cast<int>(choice.raid), static_cast<int>(choice.tuning),
+                  choice.scheme, choice.busy_map, choice.group_size, choice.size_bytes.value_or(0), set);
+  machine->image = find(key);
+  if (machine->image) return machine;
+  ServerChoice bare = choice;
+  bare.presto = Presto::none;
+  if (bare.scheme == "soft-updates") bare.scheme.clear();  // UFS' format and allocation
+  auto maker = machine_of(bare);
+  if (!maker) return maker;
+  if (set > 0)
+    maker->populate_with_zeroes = [files = FileSet::of(set)](Vfs& vfs,
+                                                             const std::function<void()>& forget_data) {
+      return files.make(vfs, forget_data);
+    };
+  auto made = ModelledMachine::image_of(*maker);
+  if (!made) return pass_on(made);
+  machine->image = *made;
+  keep({.key = key, .set = set, .image = *std::move(made)});
   return machine;
+}
+
+std::shared_ptr<const MachineImage> Images::find(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find(kept_, key, &Kept::key);
+  if (known == kept_.end()) return nullptr;
+  std::rotate(kept_.begin(), known, known + 1);
+  return kept_.front().image;
+}
+
+void Images::keep(Kept made) {
+  const std::lock_guard lock(mutex_);
+  kept_.push_front(std::move(made));
+  double sets = 0;
+  for (const Kept& each : kept_) sets += each.set;
+  for (; sets > kKeptPerS && kept_.size() > 1; kept_.pop_back()) sets -= kept_.back().set;
 }
 
 }  // namespace headcrash::experiment::peacock98

@@ -34,6 +34,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,10 +72,15 @@ struct ServerChoice {
   Tuning tuning = Tuning::ufs;
   std::optional<std::uint64_t> size_bytes = {};  ///< nothing: all of the drives
   std::uint32_t flush_interval_s = 30, flush_percent = 10;
-  bool flushes_by_age = false;   ///< fast fsck: fsflush is on, too
-  std::string scheme = {};       ///< not empty: another one of ufs' (scheme_variants.h)
-  bool drives_in_order = false;  ///< no elevator: first come, first served
-  double processor = 1;          ///< times as fast
+  bool flushes_by_age = false;  ///< fast fsck: fsflush is on, too
+  std::string scheme = {};      ///< not empty: another one of ufs' (scheme_variants.h)
+  bool busy_map = false;        ///< fast fsck: a map of busy groups, which the paper only thinks of
+  // Of counterfactuals.
+  bool marks_alone = false;               ///< fast fsck: each inode's mark is a write of its own
+  bool drives_in_order = false;           ///< no elevator: first come, first served
+  double processor = 1;                   ///< times as fast
+  std::optional<std::size_t> nfsds = {};  ///< nothing: as the parameter says
+  std::string group_size = "16M";
 };
 
 /// "RAID-5, Presto; fast fsck".
@@ -85,7 +91,7 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice);
 os::TimeNs request_cpu_ns(const ServerChoice& choice);
 
 /// Images of file systems with a set, each made once for all machines with the same drives and format, and kept as long
-/// as there are not too many. A set is for the next of a few loads (kSets), of which a run uses its share.
+/// as there are not too many. From several threads. A set is for the next of a few loads (kSets), of which a run uses its share.
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200, 4800};
@@ -95,11 +101,17 @@ class Images {
                                           bool exactly = false);
 
  private:
-  static constexpr std::size_t kKept = 24;
+  /// A set for so many requests a second is a hundred megabytes: each file has an indirect block.
+  static constexpr double kKeptPerS = 2000;
   struct Kept {
     std::string key;
+    double set = 0;
     std::shared_ptr<const MachineImage> image;
   };
+  std::shared_ptr<const MachineImage> find(const std::string& key);
+  void keep(Kept made);
+
+  std::mutex mutex_;
   std::deque<Kept> kept_;  ///< the one asked for last is the first
 };
 

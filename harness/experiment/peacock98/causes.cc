@@ -1,0 +1,100 @@
+// What moves the numbers that are not the paper's: one thing is changed at a time.
+#include <utility>
+
+#include "harness/experiment/judge.h"
+#include "harness/experiment/peacock98/crash.h"
+#include "harness/experiment/peacock98/peacock98.h"
+
+namespace headcrash::experiment::peacock98 {
+namespace {
+
+struct Change {
+  const char* label;
+  ServerChoice choice;
+};
+
+/// One tuning's knee, as it is and with each change.
+ClaimAnswer knees(Context& context, const char* id, const char* title, double paper_per_s,
+                  const std::vector<Change>& changes) {
+  ClaimAnswer answer{.id = id, .part = "causes", .title = title};
+  std::vector<ServerChoice> choices;
+  for (const Change& each : changes) choices.push_back(each.choice);
+  if (!Session::of(context).prepare(context, choices)) return answer;
+  for (const Change& each : changes) {
+    const Curve& curve = Session::of(context).curve(context, each.choice);
+    add_row(answer, each.label, "most at 50 ms", "ops/s", paper_per_s, curve.knee_per_s(), curve.error);
+    add_row(answer, each.label, "response there", "ms", {}, curve.knee_ms(), curve.error);
+    if (const CurvePoint* const knee = curve.knee())
+      add_row(answer, each.label, "drives busy there", "%", {}, 100 * knee->outcome.drives_busy / 11, {});
+  }
+  return answer;
+}
+
+ClaimAnswer fast_fsck_on_raid5(Context& context) {
+  const ServerChoice usual{.raid = Raid::raid5, .tuning = Tuning::fast_fsck};
+  ServerChoice alone = usual, fcfs = usual, many = usual, no_hot_spot = usual;
+  alone.marks_alone = true;
+  fcfs.drives_in_order = true;
+  many.nfsds = 256;
+  no_hot_spot.scheme = "netra-check";
+  return knees(context, "PK-07", "Fast fsck on RAID-5 without Presto", 298,
+               {{"as it is", usual},
+                {"each mark is a write of its own", alone},
+                {"drives in order of arrival", fcfs},
+                {"256 nfsds", many},
+                {"neither marks nor hot spot", no_hot_spot}});
+}
+
+ClaimAnswer logging_on_raid5(Context& context) {
+  const ServerChoice usual{.raid = Raid::raid5, .tuning = Tuning::vxld};
+  ServerChoice few = usual, many = usual, metadata = usual;
+  few.nfsds = 16;
+  many.nfsds = 256;
+  metadata.scheme = "journal-external";
+  return knees(context, "PK-07", "A log on a drive of its own, RAID-5 without Presto", 587,
+               {{"as it is", usual},
+                {"16 nfsds", few},
+                {"256 nfsds: more requests share a commit", many},
+                {"only metadata is logged", metadata}});
+}
+
+ClaimAnswer sold_on_raid5_presto(Context& context) {
+  const ServerChoice usual{.raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
+  ServerChoice slow = usual, few = usual, alone = usual;
+  slow.processor = .5;
+  few.nfsds = 16;
+  alone.marks_alone = true;
+  return knees(context, "PK-08", "Bmap + fast fsck on RAID-5 with Presto", 1466,
+               {{"as it is", usual},
+                {"half the processor", slow},
+                {"16 nfsds", few},
+                {"each mark is a write of its own", alone}});
+}
+
+/// A check without anything to repair, by how many headers there are to read.
+ClaimAnswer constant_of_fast_fsck(Context& context) {
+  ClaimAnswer answer{.id = "PK-13", .part = "causes", .title = "Fast fsck of an empty file system, 44 GB"};
+  for (const char* const group : {"16M", "8M"}) {
+    ServerChoice choice{.presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
+    choice.group_size = group;
+    if (context.scaled) choice.size_bytes = kGib;
+    const CrashOutcome outcome = crash(context, Session::of(context), choice, 0, context.seed);
+    context.modelled_s += outcome.modelled_s;
+    const std::string cell = fmt::format("groups of {}", group);
+    add_row(answer, cell, "recovery", "s", 42, outcome.of(outcome.elapsed_s), outcome.error);
+    add_row(answer, cell, "for each request", "ms", 42e3 / 2816,
+            outcome.requests > 0 ? outcome.of(outcome.elapsed_s * 1e3 / static_cast<double>(outcome.requests))
+                                 : std::nullopt,
+            outcome.error);
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::vector<ClaimAnswer> causes(Context& context) {
+  return {fast_fsck_on_raid5(context), logging_on_raid5(context), sold_on_raid5_presto(context),
+          constant_of_fast_fsck(context)};
+}
+
+}  // namespace headcrash::experiment::peacock98
