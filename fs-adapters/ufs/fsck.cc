@@ -137,6 +137,7 @@ Result<FsckReport> Fsck::State::run() {
     if (failure) return tl::unexpected(*failure);
     return std::move(report);
   }
+  demand_full_check();
   again = true;
   for (int rounds = 0; again && !stopped(); ++rounds) {
     if (rounds == kRoundsMax) {

@@ -145,6 +145,7 @@ struct Fsck::State {
   bool find_superblock();
   bool superblock_at(std::uint64_t byte, bool replica);
   void mend_superblock();
+  void demand_full_check();
   void finish();
 
   // The journal: fsck_journal.cc

@@ -56,6 +56,15 @@ void Fsck::State::mend_superblock() {
     failure = done.error();
 }
 
+/// Before the full repair's first write: what that has changed when it is cut, a fast check does not look at.
+void Fsck::State::demand_full_check() {
+  if (!repairing() || stopped() || !superblock.features.fast_check || superblock.clean ||
+      superblock.full_check)
+    return;
+  superblock.full_check = true;
+  if (auto done = write_superblock(*target, superblock, kSuperblockByte); !done) failure = done.error();
+}
+
 /// Writes the totals, and the flag that all is well if it is, after all else has been written.
 void Fsck::State::finish() {
   if (!repairing() || stopped()) return;
