@@ -151,7 +151,8 @@ Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
   const auto table = root.table("cut");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"after-persistence-ms", "after-unmount"}); !known) return known;
+  if (const auto known = (*table)->only({"after-persistence-ms", "after-unmount", "start-s"}); !known)
+    return known;
   if (const auto taken = (*table)->take("after-unmount", campaign.cut_after_unmount); !taken) return taken;
   if (campaign.cut_after_unmount && (*table)->has("after-persistence-ms"))
     return fail((*table)->subject("after-unmount"), "a cut is after the unmount or after a persistence point",
@@ -162,6 +163,10 @@ Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
     return fail((*table)->subject("after-persistence-ms"), "must be two rising numbers from 0 to 60000",
                 "write after-persistence-ms = [0, 50]");
   }
+  if (const auto taken = (*table)->take("start-s", campaign.start_s, {.least = 0, .most = 3600}); !taken)
+    return taken;
+  if (campaign.start_s > 0 && campaign.clock == "off")
+    return fail((*table)->subject("start-s"), "wants a clock that runs", "write device.clock = \"real\"");
   campaign.cut_earliest_ms = range[0];
   campaign.cut_latest_ms = range[1];
   return {};

@@ -34,6 +34,7 @@ struct Campaign {
   std::int64_t rounds = 60;
   std::uint64_t fill_bytes = 0;                    ///< taken by filler files before the workload
   double cut_earliest_ms = 0, cut_latest_ms = 50;  ///< model time after a persistence point
+  std::int64_t start_s = 0;  ///< model time from power-on to recovery, as the start of a machine takes
   /// Instead: the whole workload is compared with the reference (uncut_work.h).
   bool cut_after_unmount = false;
   std::int64_t memory_mib = 384;

@@ -12,7 +12,7 @@ namespace headcrash::campaign {
 namespace {
 
 TEST(Campaign, EveryBuiltInLoads) {
-  EXPECT_EQ(built_in_campaigns().size(), 16u) << "one does not load, or is new";
+  EXPECT_EQ(built_in_campaigns().size(), 17u) << "one does not load, or is new";
   for (const CampaignSummary& summary : built_in_campaigns())
     EXPECT_TRUE(load_campaign(summary.name)) << summary.name;
 }
@@ -167,6 +167,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[cut]\n"
                     "after-unmount = true\nafter-persistence-ms = [0, 1]",
                     "cut.after-unmount"},
+        BadCampaign{
+            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nclock = 'off'\n[cut]\nstart-s = 1",
+            "cut.start-s"},
         BadCampaign{"filesystems = ['ext4'\n", "mine.toml:"}));
 
 TEST(Campaign, TearIsWhatTheDeviceLeaves) {

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <thread>
 
 #include "harness/campaign/recorded_run.h"
 #include "harness/campaign/uncut_work.h"
@@ -24,6 +25,7 @@
 #include "harness/workload/catalogue.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/wall_clock.h"
+#include "plugin/model/simulation.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -40,6 +42,10 @@ constexpr std::size_t kConsoleLines = 1000;
 constexpr std::size_t kIoSampleMost = 2000;
 constexpr std::size_t kFewPoints = 6;
 constexpr std::size_t kOperationsToACompare = 2000;
+
+double seconds_in_ns(std::int64_t seconds) {
+  return static_cast<double>(seconds) * static_cast<double>(model::kSecondNs);
+}
 
 class TrialRun : private run::RecoveryGuest {
  public:
@@ -65,6 +71,7 @@ class TrialRun : private run::RecoveryGuest {
     if (const auto failed = run::failed_operation_of(message)) failed_operations_.push_back(*failed);
   }
   run::Step<void> power_cycle();
+  run::Step<void> rest_until(double model_ns);
   run::Step<void> replay();
   run::Step<void> check();
   run::Step<void> look();
@@ -343,12 +350,33 @@ run::Step<void> TrialRun::await_cut() {
   return end();
 }
 
+/// Until the model's clock has come so far.
+run::Step<void> TrialRun::rest_until(double model_ns) {
+  constexpr milliseconds kPoll{50};
+  const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
+  while (true) {
+    const auto stats = device_->control().request({{"stats", "read"}});
+    if (!stats) return run::broken(stats.error());
+    if (stats->value("model_ns", 0.) >= model_ns) return {};
+    if (context_.interrupted != nullptr && *context_.interrupted)
+      return run::stop(oracle::Verdict::harness_error, "interrupted");
+    if (steady_clock::now() > deadline)
+      return run::stop(
+          oracle::Verdict::harness_error,
+          fmt::format("the start lasted longer than a step may: {} s", campaign_.step_timeout_s));
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
 /// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes over.
 run::Step<void> TrialRun::power_cycle() {
   if (const run::Step<void> began = begin("cut"); !began) return began;
   guest_->kill();
   const auto on = device_->control().request({{"power", "on"}});
   if (!on) return run::broken(on.error());
+  if (const run::Step<void> rested = rest_until(on->value("at_ns", 0.) + seconds_in_ns(campaign_.start_s));
+      !rested)
+    return rested;
   if (const run::Step<void> ended = end(); !ended) return ended;
   recovery_log_ += "== recovery\n";
   return start_guest("restore");

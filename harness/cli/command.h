@@ -34,6 +34,7 @@ void add_recording(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_extract(CLI::App& app, int& exit_code);
+void add_predict(CLI::App& app, int& exit_code);
 void add_image(CLI::App& app, int& exit_code);
 
 /// Prints the error, as JSON on standard output or as one line on standard error; returns kUsage.

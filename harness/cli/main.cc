@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
     add_explore(app, exit_code);
     add_replay(app, exit_code);
     add_extract(app, exit_code);
+    add_predict(app, exit_code);
     add_image(app, exit_code);
     try {
       app.parse(argc, argv);

@@ -115,6 +115,23 @@ Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(const Mode
   return std::shared_ptr<const MachineImage>(std::move(image));
 }
 
+Result<std::unique_ptr<ModelledMachine>> ModelledMachine::found_cut(const ModelledMachineOptions& options,
+                                                                    const CutMachine& found) {
+  invariant(options.system != nullptr && !options.image, "what was cut is found as it is");
+  ModelledMachineOptions as_found = options;
+  as_found.image = std::make_shared<MachineImage>(found.media);
+  std::unique_ptr<ModelledMachine> machine(new ModelledMachine(std::move(as_found)));
+  if (auto assembled = machine->assemble(); !assembled) return pass_on(assembled);
+  if (const model::Array* const array = machine->array())
+    if (const auto refused = array->status().refused)
+      return fail(options.profile, "does not start: " + *refused,
+                  "set accept-dirty-degraded in the array's profile to take what is there");
+  if (found.write_back)
+    if (auto written = machine->write_uncounted(0, found.write_back); !written) return pass_on(written);
+  machine->built_.machine->simulation().run_until(machine->now() + found.start_ns);
+  return machine;
+}
+
 Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
   for (model::DeviceId id = 0; id < plan.device_count(); ++id) {
     if (!plan.all[id].parent) {
@@ -130,8 +147,9 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
       continue;
     }
     const auto& leaves = options_.image->leaves;
-    invariant(stores_.size() < leaves.size() && leaves[stores_.size()]->sectors() == plan.all[id].sectors,
-              "an image is of a machine with the same drives");
+    if (stores_.size() >= leaves.size() || leaves[stores_.size()]->sectors() != plan.all[id].sectors)
+      return fail(options_.profile, "has other drives than the image was made of",
+                  "use the profile and the size that it was made with");
     auto copy = media::MemoryOverlay::create(leaves[stores_.size()]);
     if (!copy) return pass_on(copy);
     stores_[id] = *std::move(copy);
@@ -176,11 +194,14 @@ Result<void> ModelledMachine::assemble(Contents contents) {
     os::DeviceStores image(parts);
     if (auto made = make_image(image, used > 1 ? parts[1].sectors : 0); !made) return made;
   }
-  auto built =
-      profiles::build(*plan, observer_, {.seed = options_.seed, .store = [this](model::DeviceId id) {
-                                           const auto found = stores_.find(id);
-                                           return found == stores_.end() ? nullptr : found->second.get();
-                                         }});
+  auto built = profiles::build(*plan, observer_,
+                               {.seed = options_.seed,
+                                .store =
+                                    [this](model::DeviceId id) {
+                                      const auto found = stores_.find(id);
+                                      return found == stores_.end() ? nullptr : found->second.get();
+                                    },
+                                .faults = options_.faults});
   if (!built) return pass_on(built);
   built_ = *std::move(built);
   clock_ = std::make_unique<os::VirtualClock>(built_.machine->simulation());
@@ -232,11 +253,8 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
 
 /// Through the array's own writes: where its members hold what, parity included, is its own affair.
 Result<void> ModelledMachine::load(std::size_t device, const media::MemoryStore& image) {
-  constexpr os::TimeNs kRest = 2 * model::kSecondNs;  // until an array says on its members that it is clean
-  os::System loader(*clock_, *disks_[device], {.queue = {.flush_for_order = has_write_cache()}});
-  Result<void> done;
-  loader.run_as(operator_, [&] {
-    os::FiberStore store(loader.queue, {.request_sectors_max = kLoadSectors});
+  return write_uncounted(device, [&image](model::SectorStore& store) {
+    Result<void> done;
     std::vector<std::byte> bytes;
     for (std::uint64_t lba = image.next_written(0); done && lba < image.sectors();
          lba = image.next_written(lba + kLoadSectors)) {
@@ -245,6 +263,18 @@ Result<void> ModelledMachine::load(std::size_t device, const media::MemoryStore&
       done = image.read(lba, bytes);
       if (done) done = write_what_is_there(store, lba, bytes);
     }
+    return done;
+  });
+}
+
+Result<void> ModelledMachine::write_uncounted(std::size_t device,
+                                              const std::function<Result<void>(model::SectorStore&)>& write) {
+  constexpr os::TimeNs kRest = 2 * model::kSecondNs;  // until an array says on its members that it is clean
+  os::System loader(*clock_, *disks_[device], {.queue = {.flush_for_order = has_write_cache()}});
+  Result<void> done;
+  loader.run_as(operator_, [&] {
+    os::FiberStore store(loader.queue, {.request_sectors_max = kLoadSectors});
+    done = write(store);
   });
   loader.executor.run_until(now() + kRest);
   return done;

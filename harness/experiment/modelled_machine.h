@@ -36,6 +36,7 @@
 #include "harness/experiment/i486_33.h"
 #include "plugin/media/memory_overlay.h"
 #include "plugin/model/disk_profile.h"
+#include "plugin/model/faults.h"
 #include "plugin/model/null_observer.h"
 #include "plugin/profiles/build.h"
 
@@ -53,6 +54,17 @@ struct MachineDisk {
 /// or without NVRAM, may begin with copies of them, each of which costs what it writes.
 struct MachineImage {
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;  ///< in the order of their ids
+};
+
+/// What a power cut has left of a machine that was another process's, for found_cut().
+struct CutMachine {
+  /// Of each drive, in the order of their ids. What a battery-backed cache in front of a drive had kept is in it.
+  MachineImage media = {};
+  /// Writes again what the battery-backed cache above the first device had kept; empty: there is none. Requests
+  /// take no time that counts.
+  std::function<Result<void>(model::SectorStore& device)> write_back = {};
+  os::TimeNs start_ns =
+      0;  ///< from then to recover(): what a cache writes back meanwhile is not the recovery's
 };
 
 struct ModelledMachineOptions {
@@ -78,6 +90,7 @@ struct ModelledMachineOptions {
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
   std::uint32_t outstanding = 1;  ///< requests at each device at a time: more than one for an array
+  std::vector<model::FaultSpec> faults = {};  ///< there before the first power-on
   /// Of all its drives, instead of their profiles': below an array it is the driver's queue that orders them.
   std::optional<model::QueueProfile> drive_queue = {};
   std::uint32_t concatenated_sectors = 8;
@@ -135,6 +148,10 @@ class ModelledMachine : private os::DiskTracer {
   static Result<std::unique_ptr<ModelledMachine>> start(const ModelledMachineOptions& options);
   /// Made, populated, and shut down. Errors: as start()'s, but for the mount's.
   static Result<std::shared_ptr<const MachineImage>> image_of(const ModelledMachineOptions& options);
+  /// Powered on over these media, with nothing mounted: recover() is to follow. Options as for start(),
+  /// without `image`. Errors: the profile's; a drive of another size; an array that does not start.
+  static Result<std::unique_ptr<ModelledMachine>> found_cut(const ModelledMachineOptions& options,
+                                                            const CutMachine& found);
   /// What mkfs takes on the machine's blank devices, in model time, charged as a repair.
   static Result<RecoveryStep> time_of_mkfs(const ModelledMachineOptions& options);
   ~ModelledMachine() override;
@@ -195,6 +212,9 @@ class ModelledMachine : private os::DiskTracer {
   Result<void> open_stores(const profiles::Plan& plan);
   Result<void> make_image(model::SectorStore& image, std::uint64_t second_sectors);
   Result<void> load(std::size_t device, const media::MemoryStore& image);
+  /// `write` on the device, by requests whose time does not count.
+  Result<void> write_uncounted(std::size_t device,
+                               const std::function<Result<void>(model::SectorStore&)>& write);
   os::SystemOptions system_options() const;
   bool has_write_cache() const;
   void start_system();

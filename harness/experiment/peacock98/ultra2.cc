@@ -15,7 +15,7 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-constexpr std::uint32_t kClusterSectors = 112, kOutstanding = 256;
+constexpr std::uint32_t kOutstanding = 256;
 
 std::string profile_of(const ServerChoice& choice) {
   std::string profile = choice.raid == Raid::raid0 ? "netra-raid0" : "netra-raid5";

@@ -45,6 +45,7 @@ namespace headcrash::experiment::peacock98 {
 
 inline constexpr double kUltra2FasterThanI486 = 40;
 inline constexpr os::TimeNs kRequestCpuNs = 100 * model::kMicrosecondNs;
+inline constexpr std::uint32_t kClusterSectors = 112;  // 56 KiB
 inline constexpr std::uint64_t kMib = 1 << 20, kGib = 1 << 30;
 inline constexpr std::uint64_t kFileMemoryBytes = 900 * kMib;
 inline constexpr std::uint64_t kImageCacheBytes = 16 * kMib;

@@ -1,0 +1,221 @@
+// headcrash predict: what the recovery of a trial's image takes in virtual time, beside what it took in the guest.
+//
+// The same media, the same hardware with the same faults, the same checker; the guest's processor and kernel are not
+// modelled. What is the same in both columns and what is not is told by `headcrash predict --help`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "fs-adapters/registry.h"
+#include "harness/campaign/campaign_file.h"
+#include "harness/cli/command.h"
+#include "harness/cli/stored_trial.h"
+#include "harness/experiment/cut_machine.h"
+#include "harness/experiment/peacock98/ultra2.h"
+#include "results/db/database.h"
+#include "results/db/statement.h"
+
+namespace headcrash::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kUs = 1e-6, kMs = 1e-3;  // in seconds
+
+struct PredictArguments {
+  TrialArguments trial;
+  bool as_json = false;
+};
+
+/// A step of the recovery. In seconds; of the guest's in model time, whatever its clock was.
+struct Step {
+  double elapsed_s = 0, device_s = 0;
+  std::int64_t requests = 0;
+};
+struct Compared {
+  std::string what;
+  Step guest, model;
+  Step paced;  ///< the model when its requests are as far apart as the guest's were
+};
+
+/// How the adapter recovers, by its commands.
+struct OurSystem {
+  const adapters::SystemUnderTest* system = nullptr;
+  experiment::Repair repair = experiment::Repair::always;
+};
+
+std::string_view file_name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+Result<OurSystem> system_of(const adapters::LinuxAdapter& adapter) {
+  constexpr std::string_view kFsck = "fsck.headcrash-", kScheme = "scheme=";
+  const std::string_view program =
+      adapter.replay.argv.empty() ? std::string_view() : file_name_of(adapter.replay.argv.front());
+  if (!program.starts_with(kFsck))
+    return fail(adapter.name, "is not recovered by a check of ours, and a kernel is not modelled",
+                "take a trial of a file system of `headcrash list systems`");
+  const auto type = adapters::find_file_system_type(program.substr(kFsck.size()));
+  if (!type) return pass_on(type);
+  std::string_view scheme = (*type)->usual_system();
+  if (const std::size_t at = adapter.mount_options.find(kScheme); at != std::string::npos) {
+    scheme = std::string_view(adapter.mount_options).substr(at + kScheme.size());
+    scheme = scheme.substr(0, scheme.find(','));
+  }
+  const auto system = (*type)->find_system(scheme);
+  if (!system) return pass_on(system);
+  const bool fast = std::ranges::find(adapter.replay.argv, "-F") != adapter.replay.argv.end();
+  return OurSystem{*system, fast ? experiment::Repair::fast : experiment::Repair::always};
+}
+
+/// "real:8" is 8 times slower than the model.
+double slowdown_of(const std::string& clock) {
+  const std::size_t colon = clock.find(':');
+  return colon == std::string::npos ? 1 : std::max(1., std::stod(clock.substr(colon + 1)));
+}
+
+Result<Step> guest_step(const TrialArguments& arguments, std::int64_t trial, const std::string& phase) {
+  auto database = db::Database::open(arguments.database, db::Database::Access::read_only);
+  if (!database) return pass_on(database);
+  auto row = db::Statement::prepare(database->handle(),
+                                    "SELECT wall_ms, clock, reads + writes, target_mean_us FROM phase "
+                                    "WHERE trial_id = ? AND name = ? ORDER BY ordinal LIMIT 1");
+  if (!row) return pass_on(row);
+  const auto more = row->bind(trial, phase).step();
+  if (!more) return pass_on(more);
+  if (!*more || row->text(1) == "off")
+    return fail(arguments.trial, fmt::format("has no time of its {}", phase),
+                "take a trial that came so far, of a campaign whose clock is real");
+  const auto requests = row->integer(2);
+  return Step{.elapsed_s = row->real(0) * kMs / slowdown_of(row->text(1)),
+              .device_s = row->is_null(3) ? 0 : static_cast<double>(requests) * row->real(3) * kUs,
+              .requests = requests};
+}
+
+Step step_of(const experiment::RecoveryStep& step) {
+  return {.elapsed_s = experiment::seconds_of(step.elapsed_ns),
+          .device_s = experiment::seconds_of(step.elapsed_ns - step.cpu_ns),
+          .requests = static_cast<std::int64_t>(step.requests)};
+}
+
+/// What the guest took between two requests.
+os::TimeNs pause_of(const Step& guest) {
+  const double pause_s =
+      guest.requests > 0 ? (guest.elapsed_s - guest.device_s) / static_cast<double>(guest.requests) : 0;
+  return static_cast<os::TimeNs>(std::max(0., pause_s) * static_cast<double>(model::kSecondNs));
+}
+
+/// `pause_ns` 0: none but the model's processor.
+Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem& ours, os::TimeNs pause_ns) {
+  const auto opened = open_state(trial);
+  if (!opened) return pass_on(opened);
+  const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
+  if (!campaign) return pass_on(campaign);
+  auto options = experiment::machine_of(*opened->run);
+  options.system = std::shared_ptr<const adapters::SystemUnderTest>(std::shared_ptr<void>(), ours.system);
+  for (const std::string& text : campaign->faults) {
+    auto fault = model::parse_fault(text);
+    if (!fault) return pass_on(fault);
+    options.faults.push_back(*std::move(fault));
+  }
+  options.check_sectors = experiment::peacock98::kClusterSectors;
+  options.costs =
+      experiment::scaled_costs(experiment::kI486At33Mhz, 1 / experiment::peacock98::kUltra2FasterThanI486);
+  if (pause_ns > 0) options.costs.request_issued = pause_ns;
+  auto found = experiment::cut_machine_of(opened->run, opened->state);
+  if (!found) return pass_on(found);
+  found->start_ns = campaign->start_s * model::kSecondNs;
+  const auto machine = experiment::ModelledMachine::found_cut(options, *found);
+  if (!machine) return pass_on(machine);
+  return (*machine)->recover(ours.repair);
+}
+
+double ratio(double guest, double model) {
+  return model > 0 ? guest / model : 0;
+}
+
+void print_text(const std::string& key, const std::vector<Compared>& steps) {
+  fmt::print("{}: recovery of the same image, in seconds of the model\n", key);
+  fmt::print("{:<22}{:>9}{:>9}{:>13}{:>15}{:>13}\n", "", "guest", "model", "guest/model", "model, paced",
+             "guest/paced");
+  const auto line = [](const char* what, double guest, double model, double paced) {
+    fmt::print("{:<22}{:>9.2f}{:>9.2f}{:>13.2f}{:>15.2f}{:>13.2f}\n", what, guest, model, ratio(guest, model),
+               paced, ratio(guest, paced));
+  };
+  for (const auto& [what, guest, model, paced] : steps) {
+    line(what.c_str(), guest.elapsed_s, model.elapsed_s, paced.elapsed_s);
+    line("  of it the devices", guest.device_s, model.device_s, paced.device_s);
+    fmt::print("{:<22}{:>9}{:>9}{:>28}\n", "  requests", guest.requests, model.requests, paced.requests);
+  }
+}
+
+json as_json(const std::string& key, const std::vector<Compared>& steps) {
+  json list = json::array();
+  const auto one = [](const Step& step) {
+    return json{{"elapsed_s", step.elapsed_s}, {"devices_s", step.device_s}, {"requests", step.requests}};
+  };
+  for (const Compared& step : steps)
+    list.push_back({{"step", step.what},
+                    {"guest", one(step.guest)},
+                    {"model", one(step.model)},
+                    {"model_paced", one(step.paced)},
+                    {"guest_over_model", ratio(step.guest.elapsed_s, step.model.elapsed_s)},
+                    {"guest_over_paced", ratio(step.guest.elapsed_s, step.paced.elapsed_s)}});
+  return {{"trial", key}, {"steps", list}};
+}
+
+Result<std::vector<Compared>> compare(const StoredTrial& trial, const TrialArguments& arguments) {
+  if (trial.id == 0 || trial.explored)
+    return fail(trial.key, "is no trial with one power cut in a guest",
+                "take one of a campaign without [explore], for example campaign netra-recovery");
+  const auto ours = system_of(trial.filesystem);
+  if (!ours) return pass_on(ours);
+  const auto replay = guest_step(arguments, trial.id, "replay");
+  if (!replay) return pass_on(replay);
+  const auto mount = guest_step(arguments, trial.id, "mount");
+  if (!mount) return pass_on(mount);
+  const auto model = predicted(trial, *ours, 0);
+  if (!model) return pass_on(model);
+  const auto paced_check = predicted(trial, *ours, pause_of(*replay));
+  if (!paced_check) return pass_on(paced_check);
+  const auto paced_mount = predicted(trial, *ours, pause_of(*mount));
+  if (!paced_mount) return pass_on(paced_mount);
+  return std::vector<Compared>{{ours->repair == experiment::Repair::fast ? "fast check" : "check and repair",
+                                *replay, step_of(model->repair), step_of(paced_check->repair)},
+                               {"mount", *mount, step_of(model->mount), step_of(paced_mount->mount)}};
+}
+
+int run(const PredictArguments& arguments) {
+  const auto trial = find_trial(arguments.trial);
+  if (!trial) return report_error(trial.error(), arguments.as_json);
+  const auto steps = compare(*trial, arguments.trial);
+  if (!steps) return report_error(steps.error(), arguments.as_json);
+  if (arguments.as_json)
+    print(as_json(trial->key, *steps));
+  else
+    print_text(trial->key, *steps);
+  return kFine;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "predict", "Recovers a trial's image in virtual time, beside what the guest took for the same image");
+  const auto arguments = std::make_shared<PredictArguments>();
+  add_trial_options(*command, arguments->trial);
+  command->add_flag("--json", arguments->as_json, "Machine-readable output");
+  command->footer(
+      "Examples:\n  headcrash campaign netra-recovery --db netra.db\n  headcrash predict 1 --db netra.db\n\n"
+      "For trials of headcrash's own file systems with one power cut and a kept recording. The same in both\n"
+      "columns: what the drives and battery-backed caches held at the cut, the array, its faults, the checker's\n"
+      "code. Not the same: the guest starts a program, reads through its kernel's page cache and pays with an\n"
+      "emulated processor and a socket; the model asks for at most 56 KiB, one request after the other, and pays\n"
+      "the processor of experiment peacock98. Paced: the model waits before each request as long as the guest did on\n"
+      "average, since a disk turns on meanwhile. \"Of it the devices\" is modelled time in all columns.");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace headcrash::cli
