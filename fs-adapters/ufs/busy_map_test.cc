@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <functional>
+
 #include "fs-adapters/ufs/busy_marks.h"
 #include "fs-adapters/ufs/fast_check_trial.h"
 #include "fs-adapters/ufs/netra.h"
@@ -49,6 +53,19 @@ std::vector<GroupRecord> map_of(const model::SectorStore& store) {
 
 std::size_t on_map(const model::SectorStore& store) {
   return static_cast<std::size_t>(std::ranges::count_if(map_of(store), &GroupRecord::busy));
+}
+
+void change_record(model::SectorStore& store, std::uint32_t group,
+                   const std::function<void(GroupRecord&)>& change) {
+  const Superblock superblock = superblock_of(store);
+  const std::uint64_t lba = Geometry(superblock).lba_of(superblock.summary_address);
+  std::vector<std::byte> bytes(superblock.summary_bytes);
+  ASSERT_TRUE(store.read(lba, bytes));
+  const auto at = std::span(bytes).subspan(std::size_t{group} * kSummaryBytes, kSummaryBytes);
+  GroupRecord record = decode_group_record(at, superblock.features);
+  change(record);
+  encode_group_record(record, at);
+  ASSERT_TRUE(store.write(lba, bytes));
 }
 
 /// Files over many groups, which become quiet; then some of them go, are cut and written again, with rests between.
@@ -149,8 +166,8 @@ TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
   }
 }
 
-/// It may have cleared an inode already whose blocks lie in quiet groups, where no fast check would look for them.
-TEST(BusyMap, AFullRepairThatWasCutIsNotFollowedByAFastOne) {
+/// It may have cleared an inode already whose blocks lie in quiet groups, where no fast check looks for them.
+TEST(BusyMap, WhicheverCheckIsCutTheNextOneEndsIt) {
   for (const char* scheme : {"netra", "netra-map"}) {
     bench::Setup setup = bench::setup_named(scheme);
     setup.mount.options.netra.flush_interval_ns = 0;
@@ -174,21 +191,23 @@ TEST(BusyMap, AFullRepairThatWasCutIsNotFollowedByAFastOne) {
     ASSERT_TRUE(nameless());
     std::vector<std::byte> start(image->sectors() * kSectorBytes);
     ASSERT_TRUE(image->read(0, start));
-    std::uint64_t cuts = 0;
-    for (bool finished = false; !finished && cuts < 500; ++cuts) {
-      ASSERT_TRUE(image->write(0, start));
-      CutStore cut(*image, cuts);
-      finished = fsck.run(cut, {.repair = true}).has_value();
-      const auto fast = fsck.run(*image, {.repair = true, .fast = true});
-      ASSERT_TRUE(fast);
-      if (!fast->fast) {
-        ASSERT_TRUE(fsck.run(*image, {.repair = true}));
+    for (const bool fast_is_cut : {false, true}) {
+      std::uint64_t cuts = 0;
+      for (bool finished = false; !finished && cuts < 500; ++cuts) {
+        ASSERT_TRUE(image->write(0, start));
+        CutStore cut(*image, cuts);
+        finished = fsck.run(cut, {.repair = true, .fast = fast_is_cut}).has_value();
+        const auto fast = fsck.run(*image, {.repair = true, .fast = true});
+        ASSERT_TRUE(fast);
+        if (!fast->fast) {
+          ASSERT_TRUE(fsck.run(*image, {.repair = true}));
+        }
+        const auto after = fsck.check(*image);
+        ASSERT_TRUE(after && after->nothing_found())
+            << scheme << ", cut after " << cuts << ": " << after->findings.front().text;
       }
-      const auto after = fsck.check(*image);
-      ASSERT_TRUE(after && after->nothing_found())
-          << scheme << ", cut after " << cuts << ": " << after->findings.front().text;
+      EXPECT_GT(cuts, 20U);
     }
-    EXPECT_GT(cuts, 20U);
   }
 }
 
@@ -212,6 +231,33 @@ TEST(BusyMap, AGroupThatCouldNotBeMadeQuietStaysOnTheMap) {
     EXPECT_TRUE(cleaned && *cleaned);
     EXPECT_FALSE(map_of(*m.store)[0].busy);
     EXPECT_EQ(map_of(*m.store)[0].counts, volume.groups[0]);
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
+TEST(BusyMap, AGroupThatIsEnteredWhileItIsMadeQuietStaysOnTheMap) {
+  bench::Setup setup = bench::setup_named("netra-map");
+  setup.mount.options.netra.flush_interval_ns = 0;
+  Mounted m(setup, kManyGroups);
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    std::size_t entered = 0;
+    for (int i = 0; i < 40; ++i) {
+      EXPECT_TRUE(fs.mkdir(fmt::format("a{}", i), 0755));
+      bool done = false;
+      m.executor.spawn(os::Executor::Kind::user, m.account, [&, i] {
+        m.executor.sleep_until(m.executor.now() + i * model::kMillisecondNs / 4);
+        EXPECT_TRUE(fs.mkdir(fmt::format("b{}", i), 0755));
+        done = true;
+      });
+      (void)busy_of(m).clean(0);
+      while (!done) m.executor.sleep_until(m.executor.now() + model::kMillisecondNs);
+      entered += busy_of(m).busy(0) ? 1 : 0;
+      EXPECT_EQ(map_of(*m.store)[0].busy, busy_of(m).busy(0)) << i;
+    }
+    EXPECT_GT(entered, 5U);
   });
   m.unmount();
   bench::expect_clean(*m.store);
@@ -246,18 +292,31 @@ TEST(BusyMap, ADamagedRecordIsLeftToTheFullCheck) {
   m.mount();
   m.as_user([&] { bench::put_file(*m.file_system, "f", "text"); });
   m.file_system->abandon();
-  const Superblock superblock = superblock_of(*m.store);
-  std::vector<std::byte> bytes(superblock.summary_bytes);
-  const std::uint64_t lba = Geometry(superblock).lba_of(superblock.summary_address);
-  ASSERT_TRUE(m.store->read(lba, bytes));
-  encode_group_record({.counts = {.free_blocks = 1'000'000}}, std::span(bytes).subspan(9 * kSummaryBytes));
-  ASSERT_TRUE(m.store->write(lba, bytes));
+  change_record(*m.store, 9, [](GroupRecord& record) { record.counts.free_blocks = 1'000'000; });
   Fsck fsck;
   const auto fast = fsck.run(*m.store, {.repair = true, .fast = true});
   ASSERT_TRUE(fast);
   EXPECT_TRUE(fast->unrepaired && !fast->fast);
   ASSERT_TRUE(fsck.run(*m.store, {.repair = true}));
   bench::expect_clean(*m.store);
+}
+
+TEST(BusyMap, ACheckLeavesNoGroupOnTheMap) {
+  for (const bool fast : {false, true}) {
+    Mounted m(bench::setup_named("netra-map"), kManyGroups);
+    m.mount();
+    m.as_user([&] {
+      bench::put_file(*m.file_system, "f", "text");
+      EXPECT_TRUE(m.file_system->sync());
+    });
+    m.file_system->abandon();
+    EXPECT_EQ(on_map(*m.store), 0U);
+    change_record(*m.store, 9, [](GroupRecord& record) { record.busy = true; });
+    Fsck fsck;
+    ASSERT_TRUE(fsck.run(*m.store, {.repair = true, .fast = fast}));
+    EXPECT_EQ(on_map(*m.store), 0U);
+    bench::expect_clean(*m.store);
+  }
 }
 
 TEST(BusyMap, ARecordIsCountsAndABit) {
