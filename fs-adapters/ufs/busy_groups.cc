@@ -43,7 +43,7 @@ void BusyGroups::hold(std::uint32_t group) {
 /// False: there is no room for it.
 bool BusyGroups::add_inode(BusyMarks& marks, std::uint32_t group, InodeNumber inode,
                            bool is_directory) const {
-  if (volume_.geometry.group_of_inode(inode) != group) return marks.add_foreign_inode(inode);
+  if (volume_.geometry.group_of_inode(inode) != group) return marks.add_foreign_inode(inode, options_.foreign_in_header_max);
   marks.mark_inode(volume_.geometry.inode_index_in_group(inode), is_directory);
   return true;
 }
@@ -93,6 +93,7 @@ VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool i
     if (!header) return pass_on_errno(header);
     uncleaned_.erase(group);
   }
+  if (auto emptied = empty_foreign_block(group); !emptied) return emptied;
   {
     const CylinderGroup map(volume_.geometry, header->bytes(), group);
     BusyMarks marks(volume_.geometry, header->bytes(), group);
@@ -146,18 +147,56 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group, const std::ve
   auto header = volume_.allocator.read_group(group);
   if (!header) return pass_on_errno(header);
   BusyMarks marks(volume_.geometry, header->bytes(), group);
-  std::size_t added = 0;
+  std::vector<InodeNumber> others;  // for which the header has no room
   for (const Group::Wanted& one : wanted)
-    added += add_inode(marks, group, one.inode, one.is_directory) ? 1U : 0U;
-  if (added > 0) {
+    if (!add_inode(marks, group, one.inode, one.is_directory)) others.push_back(one.inode);
+  if (others.size() < wanted.size()) {
     if (auto written = write_marks(std::move(*header)); !written) return written;
   } else {
     volume_.cache.release(std::move(*header));
   }
-  if (added < wanted.size())
-    if (auto demanded = demand_full_check(); !demanded) return demanded;
+  if (!others.empty()) {
+    const auto added = add_to_foreign_block(group, others);
+    if (!added) return pass_on_errno(added);
+    if (!*added)
+      if (auto demanded = demand_full_check(); !demanded) return demanded;
+  }
   for (const Group::Wanted& one : wanted) groups_.at(group).inodes.insert(one.inode);
   return {};
+}
+
+VfsResult<os::HeldBuffer> BusyGroups::read_foreign_block(std::uint32_t group) {
+  const FragmentAddress at = volume_.geometry.foreign_block(group);
+  auto buffer = volume_.cache.read(Volume::place(at), os::Content::metadata, volume_.lba(at),
+                                   volume_.geometry.block_bytes());
+  if (!buffer) return refuse(EIO);
+  return std::move(*buffer);
+}
+
+/// Of a quiet group: what was there must not count again.
+VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
+  if (!volume_.super.features.foreign_block) return {};
+  auto block = read_foreign_block(group);
+  if (!block) return pass_on_errno(block);
+  ForeignBlock list(block->bytes());
+  if (list.inodes().empty() && !block->dirty()) {
+    volume_.cache.release(std::move(*block));
+    return {};
+  }
+  list.clear();
+  ++counters_.header_writes;
+  return as_result(volume_.cache.write(std::move(*block)));
+}
+
+/// False: there is no room for all of them.
+VfsResult<bool> BusyGroups::add_to_foreign_block(std::uint32_t group, const std::vector<InodeNumber>& inodes) {
+  if (!volume_.super.features.foreign_block) return false;
+  auto block = read_foreign_block(group);
+  if (!block) return pass_on_errno(block);
+  ForeignBlock list(block->bytes());
+  const bool all = std::ranges::all_of(inodes, [&](InodeNumber inode) { return list.add(inode); });
+  if (auto written = write_marks(std::move(*block)); !written) return pass_on_errno(written);
+  return all;
 }
 
 VfsResult<void> BusyGroups::mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory) {

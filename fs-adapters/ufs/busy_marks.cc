@@ -23,6 +23,25 @@ std::uint64_t fragment_mark_bytes(std::uint32_t fragments) {
   return (std::uint64_t{fragments} + 63) / 64 * 8;
 }
 
+std::vector<InodeNumber> inodes_in(std::span<const std::byte> list) {
+  std::vector<InodeNumber> inodes;
+  for (std::size_t at = 0; at + 4 <= list.size(); at += 4)
+    if (const InodeNumber inode = load32(list, at); inode != 0) inodes.push_back(inode);
+  return inodes;
+}
+
+/// At the first empty place, unless it is there already. False: there is none.
+bool add_inode(std::span<std::byte> list, InodeNumber inode) {
+  for (std::size_t at = 0; at + 4 <= list.size(); at += 4) {
+    const InodeNumber there = load32(list, at);
+    if (there == inode) return true;
+    if (there != 0) continue;
+    store32(list, at, inode);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::uint64_t BusyMarks::header_bytes(std::uint64_t maps_end, std::uint32_t inodes, std::uint32_t fragments) {
@@ -84,21 +103,23 @@ void BusyMarks::mark_free_fragments(const CylinderGroup& map) {
 }
 
 std::vector<InodeNumber> BusyMarks::foreign_inodes() const {
-  std::vector<InodeNumber> inodes;
-  for (std::size_t i = 0; i < foreign_count_; ++i)
-    if (const InodeNumber inode = load32(header_, foreign_at_ + i * 4); inode != 0) inodes.push_back(inode);
-  return inodes;
+  return inodes_in(header_.subspan(foreign_at_, foreign_count_ * 4));
 }
 
-bool BusyMarks::add_foreign_inode(InodeNumber inode) {
-  for (std::size_t i = 0; i < foreign_count_; ++i) {
-    const InodeNumber there = load32(header_, foreign_at_ + i * 4);
-    if (there == inode) return true;
-    if (there != 0) continue;
-    store32(header_, foreign_at_ + i * 4, inode);
-    return true;
-  }
-  return false;
+bool BusyMarks::add_foreign_inode(InodeNumber inode, std::size_t most) {
+  return add_inode(header_.subspan(foreign_at_, std::min(foreign_count_, most) * 4), inode);
+}
+
+std::vector<InodeNumber> ForeignBlock::inodes() const {
+  return inodes_in(block_);
+}
+
+bool ForeignBlock::add(InodeNumber inode) {
+  return add_inode(block_, inode);
+}
+
+void ForeignBlock::clear() {
+  std::ranges::fill(block_, std::byte{0});
 }
 
 }  // namespace headcrash::ufs

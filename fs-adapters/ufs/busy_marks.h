@@ -26,8 +26,24 @@
 
 namespace headcrash::ufs {
 
+/// The list goes on in a block of its own, with the feature foreign_block ("the adjacent block containing any overflow",
+/// section 5.1). It counts when the header's marks do, and holds nothing when a group becomes busy. Empty places are 0,
+/// wherever they are.
+class ForeignBlock {
+ public:
+  explicit ForeignBlock(std::span<std::byte> block) : block_(block) {}
+  std::vector<InodeNumber> inodes() const;
+  /// False: it is full.
+  bool add(InodeNumber inode);
+  void clear();
+
+ private:
+  std::span<std::byte> block_;
+};
+
 class BusyMarks {
  public:
+  static constexpr std::size_t kForeignUnbounded = ~std::size_t{0};
   /// So many bytes of a header beside `maps_end`, with room for the least number of foreign inodes.
   static std::uint64_t header_bytes(std::uint64_t maps_end, std::uint32_t inodes, std::uint32_t fragments);
 
@@ -50,8 +66,8 @@ class BusyMarks {
 
   /// Of other groups, with blocks of this one.
   std::vector<InodeNumber> foreign_inodes() const;
-  /// False: the list is full.
-  bool add_foreign_inode(InodeNumber inode);
+  /// False: the list is full, or has `most`.
+  bool add_foreign_inode(InodeNumber inode, std::size_t most = kForeignUnbounded);
 
  private:
   std::span<std::byte> header_;

@@ -37,7 +37,7 @@ constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT
 constexpr std::uint8_t kFlagsUpdated = 0x80;        // FS_FLAGS_UPDATED
 constexpr std::uint32_t kFragmentMax = 0x7fffffff;  // addresses are signed on disk
 constexpr std::uint32_t kFastCheck = 1, kBmapCache = 2, kLazyInodes = 4, kExternalJournal = 8,
-                        kBusyMap = 16;   // bits of kFeatures
+                        kBusyMap = 16, kForeignBlock = 32;   // bits of kFeatures
 constexpr std::uint32_t kFullCheck = 1;  // of kFeatureState
 
 bool power_of_two(std::uint32_t value) {
@@ -118,6 +118,10 @@ std::string problem_of_journal(const Superblock& s) {
 std::string problem_of_features(const Superblock& s) {
   if (s.features.busy_map && !s.features.fast_check)
     return "it has a map of busy groups, but no marks in them";
+  if (s.features.foreign_block && (!s.features.fast_check || std::uint64_t{s.inodes_offset} <
+                                                                 std::uint64_t{s.header_offset} +
+                                                                     2 * s.fragments_per_block()))
+    return fmt::format("fs_iblkno {} leaves no room for the inodes of other groups", s.inodes_offset);
   if (!s.features.netra()) return {};
   if (s.journal.fragments != 0) return "it has a journal, which does not go with its features";
   // A slot and its extension are in one sector, and so are an inode and what is beside it.
@@ -134,13 +138,14 @@ Features decode_features(std::uint32_t bits) {
           .bmap_cache = (bits & kBmapCache) != 0,
           .lazy_inodes = (bits & kLazyInodes) != 0,
           .external_journal = (bits & kExternalJournal) != 0,
-          .busy_map = (bits & kBusyMap) != 0};
+          .busy_map = (bits & kBusyMap) != 0,
+          .foreign_block = (bits & kForeignBlock) != 0};
 }
 
 std::uint32_t encode_features(const Features& features) {
   return (features.fast_check ? kFastCheck : 0) | (features.bmap_cache ? kBmapCache : 0) |
          (features.lazy_inodes ? kLazyInodes : 0) | (features.external_journal ? kExternalJournal : 0) |
-         (features.busy_map ? kBusyMap : 0);
+         (features.busy_map ? kBusyMap : 0) | (features.foreign_block ? kForeignBlock : 0);
 }
 
 }  // namespace

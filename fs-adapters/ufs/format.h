@@ -74,6 +74,7 @@ struct Features {
   bool lazy_inodes = false;       ///< blocks of inodes are zeroed when they are first used
   bool external_journal = false;  ///< the journal is a device of its own (journal_format.h)
   bool busy_map = false;  ///< with fast_check: the groups' summaries say which groups are busy (busy_map.h)
+  bool foreign_block = false;  ///< with fast_check: a block behind each header for more foreign inodes
   bool operator==(const Features&) const = default;
 
   bool any() const { return netra() || external_journal; }

@@ -6,6 +6,7 @@
 //             ^base            ^+superblock_offset  ^+inodes_offset ^+data_offset                    base of
 //             c+1
 //
+// With the feature foreign_block the list of foreign inodes goes on in a block behind the header (busy_marks.h).
 // With a stagger (old file systems) what begins with the replica is moved by group_start() - group_base().
 // An inode's pointers lead to its blocks directly (12), or through one, two or three levels of blocks full of
 // pointers:
@@ -83,6 +84,8 @@ class Geometry {
   }
   FragmentAddress replica(std::uint32_t group) const { return group_start(group) + superblock_offset_; }
   FragmentAddress header(std::uint32_t group) const { return group_start(group) + header_offset_; }  // cgtod
+  /// With that feature.
+  FragmentAddress foreign_block(std::uint32_t group) const { return header(group) + fragments_per_block(); }
   FragmentAddress inode_table(std::uint32_t group) const { return group_start(group) + inodes_offset_; }
   /// Behind the inode table: data to the end of the group.
   FragmentAddress data_start(std::uint32_t group) const {

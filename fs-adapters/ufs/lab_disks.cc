@@ -20,6 +20,7 @@ void add_features(const Features& features, adapters::Settings& mkfs) {
   if (features.fast_check) mkfs["fast-check"] = "1";
   if (features.bmap_cache) mkfs["bmap-cache"] = "1";
   if (features.busy_map) mkfs["busy-map"] = "1";
+  if (features.fast_check) mkfs["foreign-block"] = features.foreign_block ? "1" : "0";
   if (features.lazy_inodes) mkfs["lazy-inodes"] = "1";
 }
 

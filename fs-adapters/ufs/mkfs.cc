@@ -53,6 +53,8 @@ Result<void> check(const MkfsOptions& o) {
   if (o.features.busy_map && !o.features.fast_check)
     return refuse_option("busy-map", "a map of busy groups without marks in them",
                          "give --fast-check 1, too");
+  if (o.features.foreign_block && !o.features.fast_check)
+    return refuse_option("foreign-block", "a list of inodes that nobody marks", "give --fast-check 1, too");
   if (o.journal_bytes && wants_external_journal(o))
     return refuse_option("external-journal", "a journal inside the file system, too", "give one of them");
   if (o.inodes_per_group > kInodesPerGroupMax)
@@ -76,7 +78,7 @@ class Layout {
     const std::uint32_t eight_kib = kSuperblockBytes / o_.fragment_bytes;
     s_.superblock_offset = 2 * eight_kib;
     s_.header_offset = round_up(3 * eight_kib, per_block_);
-    s_.inodes_offset = s_.header_offset + per_block_;
+    s_.inodes_offset = s_.header_offset + (s_.features.foreign_block ? 2 : 1) * per_block_;
     if (auto sized = size_groups(); !sized) return pass_on(sized);
     if (auto cut = cut_last_group(); !cut) return pass_on(cut);
     fill_in();
@@ -224,6 +226,11 @@ class Maker {
       if (auto done = store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors);
           !done)
         return done;
+    if (s_.features.foreign_block) {
+      const FragmentAddress list = geometry_.foreign_block(number);
+      if (auto done = store_.write_zeroes(geometry_.lba_of(list), s_.block_bytes / kSectorBytes); !done)
+        return done;
+    }
     std::vector<std::byte> header(s_.block_bytes);
     if (auto done = lay_out(header, number); !done) return done;
     const Summary totals = CylinderGroup(geometry_, header, number).totals();

@@ -28,6 +28,8 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"busy-map", 0, "0|1",
      "says beside the groups' summaries which are busy, so that fsck need not read the others' headers (0); with "
      "fast-check"},
+    {"foreign-block", 0, "0|1",
+     "a block in each group for those inodes of other groups that its header has no room for (as fast-check)"},
     {"lazy-inodes", 0, "0|1", "blocks of inodes are zeroed when they are first used (0); for scheme=netra"},
     {"uuid", 'U', "UUID", "its first eight bytes are the file system's id (none)"},
     {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
@@ -71,9 +73,11 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       if (name == "fast-check") options.features.fast_check = small != 0;
       if (name == "bmap-cache") options.features.bmap_cache = small != 0;
       if (name == "busy-map") options.features.busy_map = small != 0;
+      if (name == "foreign-block") options.features.foreign_block = small != 0;
       if (name == "lazy-inodes") options.features.lazy_inodes = small != 0;
     }
   }
+  if (!settings.contains("foreign-block")) options.features.foreign_block = options.features.fast_check;
   return options;
 }
 

@@ -200,6 +200,8 @@ struct NetraOptions {
   /// Of a group: a mark waits for the header's write that is under way, and the next one has all that wait. The paper
   /// says only that marking is synchronous; off, each inode's mark is a write of its own.
   bool marks_together = true;
+  /// Of inodes of other groups in a header, before those behind it are used; for tests.
+  std::size_t foreign_in_header_max = ~std::size_t{0};
 };
 
 struct SchemeOptions {

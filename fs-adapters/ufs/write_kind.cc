@@ -22,7 +22,7 @@ WriteKind kind_of(const Superblock& superblock, const Geometry& geometry, const 
   if (home >= summary && home < summary + geometry.fragments_of(superblock.summary_bytes))
     return WriteKind::superblock;
   if (geometry.is_data(home)) return WriteKind::indirect;
-  return home == geometry.header(geometry.group_of_fragment(home)) ? WriteKind::group : WriteKind::inodes;
+  return home < geometry.inode_table(geometry.group_of_fragment(home)) ? WriteKind::group : WriteKind::inodes;
 }
 
 }  // namespace headcrash::ufs

@@ -95,6 +95,13 @@ bool put_busy_marks(Damaging& image) {
                        2 * image.below(image.one_in(8) ? ~0U / 2 : geometry.inodes() / 2)));
                  done = true;
                });
+  if (done && geometry.features().foreign_block && image.one_in(2))
+    image.change(geometry.lba_of(geometry.foreign_block(group)), geometry.block_bytes() / kSectorBytes,
+                 [&](std::span<std::byte> block) {
+                   for (std::uint64_t i = image.below(40); i > 0; --i)
+                     ufs::ForeignBlock(block).add(static_cast<InodeNumber>(
+                         2 * image.below(image.one_in(16) ? ~0U / 2 : geometry.inodes() / 2)));
+                 });
   if (done) image.say(fmt::format("group {}", group));
   return done;
 }
