@@ -341,7 +341,7 @@ TEST(Netra, FullListsOfForeignInodesLeaveItToTheFullCheck) {
 }
 
 /// Files of many groups grow in one. Their inodes do not fit its header; of those in the block behind it, too, a fast check
-/// knows, and the group may become quiet and busy again.
+/// knows, also when their own groups are quiet; and the group may become quiet and busy again.
 TEST(Netra, ABlockOfForeignInodesCountsAsTheHeaderDoes) {
   bench::Setup setup = bench::setup_named("netra-foreign-block");
   setup.mount.options.netra.flush_interval_ns = 0;
@@ -366,8 +366,11 @@ TEST(Netra, ABlockOfForeignInodesCountsAsTheHeaderDoes) {
   m.log.keep = true;
   m.as_user([&] {
     grow(0);
+    // Their own groups say nothing of them any more.
     const std::uint32_t hot = m.file_system->volume().allocator.hot_group();
-    EXPECT_TRUE(busy_of(m).busy(hot));
+    for (std::uint32_t group = 0; group < hot; ++group) EXPECT_TRUE(busy_of(m).clean(group));
+    EXPECT_TRUE(busy_of(m).busy(hot) && !busy_of(m).busy(hot - 1));
+    bench::put_file(*m.file_system, "between", std::string(20'000, 'b'));
     const auto cleaned = busy_of(m).clean(hot);
     EXPECT_TRUE(cleaned && *cleaned);
     grow(1);
