@@ -92,6 +92,9 @@ struct ReadBufferProfile {
   /// Reading ahead begins when the head arrives and lasts a revolution: the request's track before its first
   /// sector is kept too.
   bool whole_track = false;
+  /// A read that begins with the sector that is just coming under the head goes on with it. False: it is a miss,
+  /// which cuts the read-ahead and waits for a revolution.
+  bool joins_at_head = false;
   bool resumes_on_hit = true;  ///< a hit sends the arm back to continue reading where it was cut off
 };
 

@@ -146,8 +146,8 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  // A stream that is as fast as the medium asks for the sector that is just coming under the head.
-  const bool next = running_ && lbn == read_ && read_ < goal_;
+  // What a stream behind a bus that is faster than the medium asks for.
+  const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
 }

@@ -155,6 +155,7 @@ class DriveReader {
     if (read.has("writes-take-over")) p_.read_buffer.writes_take_over = read.boolean("writes-take-over");
     if (read.has("after-sequential")) p_.read_buffer.after_sequential = read.boolean("after-sequential");
     if (read.has("whole-track")) p_.read_buffer.whole_track = read.boolean("whole-track");
+    if (read.has("joins-at-head")) p_.read_buffer.joins_at_head = read.boolean("joins-at-head");
     if (read.has("resumes-on-hit")) p_.read_buffer.resumes_on_hit = read.boolean("resumes-on-hit");
     read.finish();
     ProfileTable write = open(top, "write-cache");

@@ -107,7 +107,7 @@ std::vector<ProfileSummary> list_profiles() {
         found.and_then([](const FoundProfile& f) { return base::StrictTable::parse(f.text, f.file); });
     const auto variants = root.and_then([](const base::StrictTable& top) { return variants_of(top); });
     for (const std::string& variant : variants.value_or(std::vector<std::string>()))
-      add(name + "+" + variant);
+      add(fmt::format("{}+{}", name, variant));
   }
   return list;
 }
