@@ -43,7 +43,8 @@ void BusyGroups::hold(std::uint32_t group) {
 /// False: there is no room for it.
 bool BusyGroups::add_inode(BusyMarks& marks, std::uint32_t group, InodeNumber inode,
                            bool is_directory) const {
-  if (volume_.geometry.group_of_inode(inode) != group) return marks.add_foreign_inode(inode, options_.foreign_in_header_max);
+  if (volume_.geometry.group_of_inode(inode) != group)
+    return marks.add_foreign_inode(inode, options_.foreign_in_header_max);
   marks.mark_inode(volume_.geometry.inode_index_in_group(inode), is_directory);
   return true;
 }
@@ -189,7 +190,8 @@ VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
 }
 
 /// False: there is no room for all of them.
-VfsResult<bool> BusyGroups::add_to_foreign_block(std::uint32_t group, const std::vector<InodeNumber>& inodes) {
+VfsResult<bool> BusyGroups::add_to_foreign_block(std::uint32_t group,
+                                                 const std::vector<InodeNumber>& inodes) {
   if (!volume_.super.features.foreign_block) return false;
   auto block = read_foreign_block(group);
   if (!block) return pass_on_errno(block);

@@ -36,9 +36,9 @@ constexpr std::uint32_t kInodeFormat44 = 2;         // FS_44INODEFMT
 constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT
 constexpr std::uint8_t kFlagsUpdated = 0x80;        // FS_FLAGS_UPDATED
 constexpr std::uint32_t kFragmentMax = 0x7fffffff;  // addresses are signed on disk
-constexpr std::uint32_t kFastCheck = 1, kBmapCache = 2, kLazyInodes = 4, kExternalJournal = 8,
-                        kBusyMap = 16, kForeignBlock = 32;   // bits of kFeatures
-constexpr std::uint32_t kFullCheck = 1;  // of kFeatureState
+constexpr std::uint32_t kFastCheck = 1, kBmapCache = 2, kLazyInodes = 4, kExternalJournal = 8, kBusyMap = 16,
+                        kForeignBlock = 32;  // bits of kFeatures
+constexpr std::uint32_t kFullCheck = 1;      // of kFeatureState
 
 bool power_of_two(std::uint32_t value) {
   return std::has_single_bit(value);
@@ -118,9 +118,9 @@ std::string problem_of_journal(const Superblock& s) {
 std::string problem_of_features(const Superblock& s) {
   if (s.features.busy_map && !s.features.fast_check)
     return "it has a map of busy groups, but no marks in them";
-  if (s.features.foreign_block && (!s.features.fast_check || std::uint64_t{s.inodes_offset} <
-                                                                 std::uint64_t{s.header_offset} +
-                                                                     2 * s.fragments_per_block()))
+  if (s.features.foreign_block &&
+      (!s.features.fast_check ||
+       std::uint64_t{s.inodes_offset} < std::uint64_t{s.header_offset} + 2 * s.fragments_per_block()))
     return fmt::format("fs_iblkno {} leaves no room for the inodes of other groups", s.inodes_offset);
   if (!s.features.netra()) return {};
   if (s.journal.fragments != 0) return "it has a journal, which does not go with its features";

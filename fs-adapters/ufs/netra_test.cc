@@ -103,8 +103,8 @@ TEST_P(NetraSetups, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NetraSetups,
-                         testing::Values("netra", "netra-flush", "netra-foreign-block", "netra-map", "netra-map-flush", "netra-fast",
-                                         "netra-check"),
+                         testing::Values("netra", "netra-flush", "netra-foreign-block", "netra-map",
+                                         "netra-map-flush", "netra-fast", "netra-check"),
                          [](const auto& name) {
                            std::string text = name.param;
                            std::ranges::replace(text, '-', '_');

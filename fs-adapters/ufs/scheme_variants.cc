@@ -116,8 +116,7 @@ SchemeVariant netra(std::string name, std::string title, const Features& feature
 }
 
 void add_netra(std::vector<SchemeVariant>& table) {
-  constexpr Features kAll{
-      .fast_check = true, .bmap_cache = true, .lazy_inodes = true, .foreign_block = true};
+  constexpr Features kAll{.fast_check = true, .bmap_cache = true, .lazy_inodes = true, .foreign_block = true};
   using Rule = NetraOptions::Rule;
   table.push_back(
       netra("netra",
@@ -130,8 +129,9 @@ void add_netra(std::vector<SchemeVariant>& table) {
   table.push_back(netra("netra-map-flush",
                         "Netra with a map of busy groups, whose flusher runs 40 % of each second", with_map,
                         {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
-  table.push_back(netra("netra-foreign-block", "Netra whose headers list one inode of other groups, to use the block behind",
-                        kAll, {.foreign_in_header_max = 1}));
+  table.push_back(netra("netra-foreign-block",
+                        "Netra whose headers list one inode of other groups, to use the block behind", kAll,
+                        {.foreign_in_header_max = 1}));
   table.push_back(
       netra("netra-fast", "Netra without the bmap cache", {.fast_check = true, .lazy_inodes = true}));
   table.push_back(netra("netra-bmap", "Conventional with the bmap cache, and nothing else of Netra",

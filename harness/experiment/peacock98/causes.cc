@@ -18,6 +18,7 @@ ClaimAnswer knees(Context& context, const char* id, const char* title, double pa
                   const std::vector<Change>& changes) {
   ClaimAnswer answer{.id = id, .part = "causes", .title = title};
   std::vector<ServerChoice> choices;
+  choices.reserve(changes.size());
   for (const Change& each : changes) choices.push_back(each.choice);
   if (!Session::of(context).prepare(context, choices)) return answer;
   for (const Change& each : changes) {

@@ -186,6 +186,7 @@ std::vector<ClaimAnswer> flusher(Context& context) {
     loads = {highest / 24, highest / 8, highest / 2, highest};
   const auto size = context.scaled ? std::optional<std::uint64_t>(kGib) : std::nullopt;
   std::vector<std::pair<std::string, ServerChoice>> choices;
+  choices.reserve(kFlusherSettings.size());
   for (const FlusherSetting& setting : kFlusherSettings)
     choices.emplace_back(setting.name, ServerChoice{.raid = Raid::raid0,
                                                     .presto = Presto::both,
