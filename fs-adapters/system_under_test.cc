@@ -79,8 +79,13 @@ Result<std::unique_ptr<ImageReader>> FileSystemType::open_snapshot(const model::
   return fail(std::string(name()), "has no snapshots");
 }
 
-Result<std::unique_ptr<RepairTrials>> FileSystemType::repair_trials(std::span<const std::byte>) const {
+Result<std::unique_ptr<RepairTrials>> FileSystemType::repair_trials(std::span<const std::byte>,
+                                                                    std::uint64_t) const {
   return fail(std::string(name()), "has no trials of repairs");
+}
+
+bool FileSystemType::may_have_log_device() const {
+  return std::ranges::any_of(systems(), [](const auto& system) { return system->description().devices > 1; });
 }
 
 Result<const SystemUnderTest*> FileSystemType::find_system(std::string_view system) const {

@@ -93,6 +93,9 @@ struct CheckOptions {
   /// A repair that looks only at what the image says was busy. It ends as the full one does, or is `unrepaired`:
   /// then the full one has to follow. For types whose images say so.
   bool fast = false;
+  /// Of a file system with its log on a device of its own: that is gone for good, and what only it held is given up,
+  /// which is a finding. A repair makes it a file system without such a log.
+  bool without_log = false;
   /// For who shows one state of a store after the other: a digest of each sector as it is now. Equal numbers
   /// of one sector mean equal bytes, as long as the checker lives; 0 means zeroes. A repair writes through the
   /// store, which brings the numbers up to date. Empty: nothing is known, everything is read. What is found
@@ -374,10 +377,13 @@ class FileSystemType {
   virtual std::unique_ptr<ImageAudit> audit() const { return nullptr; }
   /// True for types with repair_trials().
   virtual bool has_repair_trials() const { return false; }
-  /// `sound`: an image that was unmounted, in whole sectors; it must outlive the trials. Errors: the image is
-  /// not sound; the type has no trials.
-  virtual Result<std::unique_ptr<RepairTrials>> repair_trials(std::span<const std::byte> sound) const;
+  /// `sound`: an image that was unmounted, in whole sectors; it must outlive the trials. From sector `log_at` on it is
+  /// that of a log on a device of its own; 0: there is none. Errors: the image is not sound; the type has no trials.
+  virtual Result<std::unique_ptr<RepairTrials>> repair_trials(std::span<const std::byte> sound,
+                                                              std::uint64_t log_at) const;
 
+  /// True: some of its systems keep their log on a second device (SystemDescription::devices).
+  bool may_have_log_device() const;
   /// Errors name all there are.
   Result<const SystemUnderTest*> find_system(std::string_view system) const;
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 #include <vector>
 
@@ -91,6 +92,30 @@ Result<void> DeviceStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
 Result<void> DeviceStore::sync() {
   if (::fsync(file_) != 0) return fail(path_, "cannot be synced: " + system_words());
   return {};
+}
+
+Result<std::unique_ptr<OpenedDevices>> OpenedDevices::open(const std::string& path, const std::string& log,
+                                                           DeviceStore::Access access) {
+  auto device = DeviceStore::open(path, access);
+  if (!device) return pass_on(device);
+  if (log.empty()) return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(*device), nullptr));
+  std::error_code error;
+  if (std::filesystem::equivalent(path, log, error))
+    return fail("--log " + log, "is the file system's own device", "give another one");
+  auto second = DeviceStore::open(log, access);
+  if (!second) return pass_on(second);
+  return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(*device), std::move(*second)));
+}
+
+OpenedDevices::OpenedDevices(std::unique_ptr<DeviceStore> device, std::unique_ptr<DeviceStore> log)
+    : device_(std::move(device)),
+      log_(std::move(log)),
+      both_({{.store = device_.get(), .first = 0, .sectors = device_->sectors()},
+             {.store = log_.get(), .first = 0, .sectors = log_ ? log_->sectors() : 0}}) {}
+
+Result<void> OpenedDevices::sync() {
+  if (auto synced = device_->sync(); !synced || !log_) return synced;
+  return log_->sync();
 }
 
 }  // namespace headcrash::fuse

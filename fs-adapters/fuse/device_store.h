@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "fs-adapters/os/device_stores.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::fuse {
@@ -36,6 +37,23 @@ class DeviceStore final : public model::SectorStore {
   int file_;
   std::uint64_t sectors_;
   std::uint64_t writes_ = 0;
+};
+
+/// What mkfs and fsck are given: a device, or with its log's both, at a driver's addresses.
+class OpenedDevices {
+ public:
+  /// `log` empty: there is none. Errors: as DeviceStore::open; both are one device.
+  static Result<std::unique_ptr<OpenedDevices>> open(const std::string& path, const std::string& log,
+                                                     DeviceStore::Access access);
+  model::SectorStore& store() { return log_ ? static_cast<model::SectorStore&>(both_) : *device_; }
+  /// What was written is on both media. Errors: the devices'.
+  Result<void> sync();
+  std::uint64_t writes() const { return device_->writes() + (log_ ? log_->writes() : 0); }
+
+ private:
+  OpenedDevices(std::unique_ptr<DeviceStore> device, std::unique_ptr<DeviceStore> log);
+  std::unique_ptr<DeviceStore> device_, log_;
+  os::DeviceStores both_;
 };
 
 }  // namespace headcrash::fuse

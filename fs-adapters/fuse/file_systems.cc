@@ -19,6 +19,8 @@ std::string mount_words(const adapters::FileSystemType& type) {
   for (const auto& system : type.systems())
     words += fmt::format("    {:<20} {}{}\n", system->name(), system->description().title,
                          system->control() ? " (breaks its promises: a control)" : "");
+  if (type.may_have_log_device())
+    words += "  log=DEVICE       its log's, where that has one of its own (mkfs's --external-journal)\n";
   if (type.has_snapshots()) words += "  snapshot=NAME    one that is kept, read-only\n";
   return words + "  flush=WHEN       auto: when the device has a volatile cache; always; never\n";
 }
@@ -33,10 +35,15 @@ Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions&
   if (auto taken = options.take_flag("force", settings.force); !taken) return pass_on(taken);
   if (type.has_snapshots())
     if (auto taken = options.take("snapshot", settings.snapshot); !taken) return pass_on(taken);
+  MountPlan plan;
+  plan.devices = system.description().devices;
+  if (type.may_have_log_device())
+    if (auto taken = options.take("log", plan.machine.log); !taken) return pass_on(taken);
+  if (plan.devices > 1 && plan.machine.log.empty())
+    return fail("-o scheme=" + system.name(), "has its log on a device of its own", "add log=DEVICE");
   const std::vector<std::string> whens{"auto", "always", "never"};
   auto flush = static_cast<std::size_t>(Flushes::where_needed);
   if (auto taken = options.take_choice("flush", whens, flush); !taken) return pass_on(taken);
-  MountPlan plan;
   plan.machine.flushes = static_cast<Flushes>(flush);
   plan.machine.flushes_itself = system.description().flushes;
   settings.flushes = plan.machine.flushes != Flushes::never;

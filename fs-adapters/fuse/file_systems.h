@@ -16,11 +16,13 @@ namespace headcrash::fuse {
 /// What its options ask of the machine, and how it is mounted on it: from within a fiber.
 struct MountPlan {
   MachineOptions machine;
+  std::size_t devices = 1;  ///< that it wants: with 2 its log is on one of its own
   std::function<Result<std::unique_ptr<adapters::MountedSystem>>(os::System& system)> mount;
 };
 
 /// Takes these words out of the options: `scheme=NAME`, one of the type's systems, `force`, `flush=WHEN`,
-/// and of a type with snapshots `snapshot=NAME`.
+/// of a type with snapshots `snapshot=NAME`, and of one whose log may have a device of its own `log=DEVICE`. Errors: a
+/// system that wants such a device and has none.
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options);
 /// `update=POLICY` (os/update_policy.h), when the machine's cache is known.
 Result<void> take_update_policy(MountOptions& options, MachineOptions& machine);

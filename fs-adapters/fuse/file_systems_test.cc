@@ -56,13 +56,27 @@ TEST(FileSystems, ThePolicyIsTheSchemesUnlessOneIsGiven) {
   EXPECT_NE(refused.error().message().find("-o update"), std::string::npos);
 }
 
+TEST(FileSystems, ALogOnADeviceOfItsOwnHasToBeNamed) {
+  auto options = MountOptions::parse("scheme=journal-external");
+  const auto refused = plan_mount(ufs_type(), *options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("log=DEVICE"), std::string::npos) << refused.error().message();
+  auto other = MountOptions::parse("log=/dev/vdc");
+  ASSERT_TRUE(plan_mount(**adapters::find_file_system_type("lfs"), *other));
+  EXPECT_FALSE(other->nothing_left()) << "lfs knows no such word";
+}
+
 TEST(FileSystems, HelpNamesEveryScheme) {
   for (const adapters::FileSystemType* const type : adapters::file_system_types()) {
     const std::string words = mount_words(*type);
     for (const auto& system : type->systems()) {
       EXPECT_NE(words.find(" " + system->name() + " "), std::string::npos) << system->name();
-      auto options = MountOptions::parse("scheme=" + system->name());
-      EXPECT_TRUE(plan_mount(*type, *options)) << system->name();
+      const bool two = system->description().devices > 1;
+      auto options = MountOptions::parse("scheme=" + system->name() + (two ? ",log=/dev/vdc" : ""));
+      const auto plan = plan_mount(*type, *options);
+      ASSERT_TRUE(plan) << plan.error().message();
+      EXPECT_EQ(plan->machine.log, two ? "/dev/vdc" : "");
+      EXPECT_TRUE(options->nothing_left());
     }
   }
 }
@@ -79,7 +93,8 @@ TEST(FileSystems, AdaptersPromiseWhatTheirSchemesDo) {
     const std::string type((*found)->name());
     constexpr std::string_view kScheme = "scheme=";
     ASSERT_TRUE(adapter->mount_options.starts_with(kScheme)) << name;
-    const auto variant = adapters::find_system(type, adapter->mount_options.substr(kScheme.size()));
+    const std::string scheme = adapter->mount_options.substr(kScheme.size());
+    const auto variant = adapters::find_system(type, scheme.substr(0, scheme.find(',')));
     ASSERT_TRUE(variant) << name << ": " << variant.error().message();
     const adapters::Promises& meant = (*variant)->description().promises;
     EXPECT_EQ(adapter->promises.fsync_persists, meant.fsync_persists) << name;

@@ -7,6 +7,9 @@
 //       somebody has to call it with -y (BSD's "preen")
 //   -F  looks only at what was busy, where the file system notes that (ufs: fast-check), and else does as -p
 //   -y  repairs everything
+//   --log DEVICE    that of its log, where that has one of its own (ufs: external-journal)
+//   --without-log   that is gone for good: what only it held is given up. It is damage: -y puts it right, and then the
+//                   file system is one without such a log
 //
 // With -n the disk is seen as it will be when its log has been recovered.
 //
@@ -15,8 +18,11 @@
 #include <fmt/core.h>
 #include <getopt.h>
 
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <string>
 
 #include "fs-adapters/fuse/device_store.h"
@@ -29,12 +35,17 @@ constexpr int kFine = 0, kRepaired = 1, kLeft = 4, kNotDone = 8, kWrongCall = 16
 constexpr std::size_t kFindingsMax = 100'000;
 constexpr const char* kToBeReplayed = "to be replayed";
 constexpr const char* kUsage =
-    "Usage: {} [-n | -p | -F | -y] DEVICE\n"
+    "Usage: {} [-n | -p | -F | -y]{} DEVICE\n"
     "  -n  only checks (the default)\n"
     "  -p  recovers the log and repairs what a power cut may leave, and nothing else (also -a)\n"
     "  -F  looks only at what was busy, where that is noted; else as -p\n"
     "  -y  repairs everything\n"
+    "{}"
     "Exit code: 0 nothing to do, 1 repaired, 4 something is left, 8 failed, 16 invalid usage\n";
+
+constexpr const char* kLogUsage =
+    "  --log DEVICE   that of its log, where that has one of its own\n"
+    "  --without-log  that is gone for good: gives up what only it held (with -y; damage to all others)\n";
 
 enum class Mode : std::uint8_t { look, preen, fast, repair };
 enum class Extent : std::uint8_t { all, busy };
@@ -56,8 +67,22 @@ void print(const adapters::CheckReport& report, const char* replay) {
     fmt::print("log: {}, {}\n", report.log, replay);
 }
 
-int look(DeviceStore& device, adapters::ImageChecker& checker) {
-  const auto report = checker.check(device, {.findings_max = kFindingsMax});
+/// A call: what is checked, and how.
+struct Check {
+  const adapters::FileSystemType& type;
+  OpenedDevices& devices;
+  adapters::ImageChecker& checker;
+  bool without_log = false;
+
+  adapters::CheckOptions options() const {
+    return {.findings_max = kFindingsMax,
+            .time = static_cast<std::uint32_t>(std::time(nullptr)),
+            .without_log = without_log};
+  }
+};
+
+int look(const Check& check) {
+  const auto report = check.checker.check(check.devices.store(), check.options());
   if (!report) return report_error(report.error(), kNotDone);
   print(*report, kToBeReplayed);
   fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
@@ -67,35 +92,77 @@ int look(DeviceStore& device, adapters::ImageChecker& checker) {
   return report->nothing_found() ? kFine : kLeft;
 }
 
-int repair(DeviceStore& device, adapters::ImageChecker& checker, Extent extent = Extent::all) {
-  const auto report = checker.repair(device, {.findings_max = kFindingsMax,
-                                              .time = static_cast<std::uint32_t>(std::time(nullptr)),
-                                              .fast = extent == Extent::busy});
+int repair(const Check& check, Extent extent = Extent::all) {
+  adapters::CheckOptions options = check.options();
+  options.fast = extent == Extent::busy;
+  const auto report = check.checker.repair(check.devices.store(), options);
   if (!report) return report_error(report.error(), kNotDone);
-  if (const auto synced = device.sync(); !synced) return report_error(synced.error(), kNotDone);
+  if (const auto synced = check.devices.sync(); !synced) return report_error(synced.error(), kNotDone);
   print(*report, "replayed");
-  if (device.writes() > 0) fmt::print("FILE SYSTEM WAS MODIFIED\n");
+  const bool modified = check.devices.writes() > 0;
+  if (modified) fmt::print("FILE SYSTEM WAS MODIFIED\n");
   if (extent == Extent::busy)
     fmt::print("{}\n", report->unrepaired ? "what was busy does not tell all" : "clean");
   else
     fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
                report->unrepaired ? "not all repaired" : "clean");
   if (report->unrepaired) return kLeft;
-  return device.writes() > 0 ? kRepaired : kFine;
+  return modified ? kRepaired : kFine;
 }
 
-int preen(DeviceStore& device, const adapters::FileSystemType& type, adapters::ImageChecker& checker) {
-  const auto report = checker.check(device, {.findings_max = kFindingsMax});
+int preen(const Check& check) {
+  const auto report = check.checker.check(check.devices.store(), check.options());
   if (!report) return report_error(report.error(), kNotDone);
-  if (type.left_by_a_cut(*report)) return repair(device, checker);
+  if (check.type.left_by_a_cut(*report)) return repair(check);
   print(*report, kToBeReplayed);
   fmt::print("this is damage, not what a power cut leaves: nothing was changed; call it with -y\n");
   return kLeft;
 }
 
-int fast(DeviceStore& device, const adapters::FileSystemType& type, adapters::ImageChecker& checker) {
-  const int code = repair(device, checker, Extent::busy);
-  return code == kLeft ? preen(device, type, checker) : code;
+int fast(const Check& check) {
+  const int code = repair(check, Extent::busy);
+  return code == kLeft ? preen(check) : code;
+}
+
+int run_check(const Check& check, Mode mode) {
+  switch (mode) {
+    case Mode::look:
+      return look(check);
+    case Mode::preen:
+      return preen(check);
+    case Mode::fast:
+      return fast(check);
+    case Mode::repair:
+      break;
+  }
+  return repair(check);
+}
+
+struct Call {
+  Mode mode = Mode::look;
+  std::string log;
+  bool without_log = false, help = false;
+};
+
+/// Nothing: getopt has said what is wrong.
+std::optional<Call> read_call(int argc, char** argv, const adapters::FileSystemType& type) {
+  constexpr int kLog = 256, kWithoutLog = 257;
+  const bool may = type.may_have_log_device();
+  const ::option log{"log", required_argument, nullptr, kLog},
+      without{"without-log", no_argument, nullptr, kWithoutLog}, end{};
+  const std::array<::option, 3> table{may ? log : end, may ? without : end, end};
+  Call call;
+  for (int option = 0; (option = ::getopt_long(argc, argv, "hnpaFy", table.data(), nullptr)) != -1;) {
+    if (option == '?') return std::nullopt;
+    if (option == 'h') call.help = true;
+    if (option == 'n') call.mode = Mode::look;
+    if (option == 'p' || option == 'a') call.mode = Mode::preen;
+    if (option == 'F') call.mode = Mode::fast;
+    if (option == 'y') call.mode = Mode::repair;
+    if (option == kLog) call.log = ::optarg;
+    if (option == kWithoutLog) call.without_log = true;
+  }
+  return call;
 }
 
 int run(int argc, char** argv) {
@@ -103,35 +170,22 @@ int run(int argc, char** argv) {
   if (!found) return report_error(found.error(), kWrongCall);
   const adapters::FileSystemType& type = **found;
   const std::string program = std::string(kFsckPrefix) + std::string(type.name());
-  Mode mode = Mode::look;
-  for (int option = 0; (option = ::getopt(argc, argv, "hnpaFy")) != -1;) {
-    if (option == 'h') {
-      fmt::print(kUsage, program);
-      return kFine;
-    }
-    if (option == '?') return kWrongCall;  // getopt has said why
-    if (option == 'n') mode = Mode::look;
-    if (option == 'p' || option == 'a') mode = Mode::preen;
-    if (option == 'F') mode = Mode::fast;
-    if (option == 'y') mode = Mode::repair;
+  const auto call = read_call(argc, argv, type);
+  if (!call) return kWrongCall;
+  if (call->help) {
+    const bool may = type.may_have_log_device();
+    fmt::print(kUsage, program, may ? " [--log DEVICE | --without-log]" : "", may ? kLogUsage : "");
+    return kFine;
   }
   if (argc - ::optind != 1)
     return report_error({program, "wants one device", program + " -h prints help"}, kWrongCall);
-  const auto access = mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::repair;
-  const auto device = DeviceStore::open(argv[::optind], access);
-  if (!device) return report_error(device.error(), kNotDone);
+  if (call->without_log && !call->log.empty())
+    return report_error({"--without-log", "and --log contradict each other", "give one of them"}, kWrongCall);
+  const auto access = call->mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::repair;
+  const auto devices = OpenedDevices::open(argv[::optind], call->log, access);
+  if (!devices) return report_error(devices.error(), kNotDone);
   const auto checker = type.checker();
-  switch (mode) {
-    case Mode::look:
-      return look(**device, *checker);
-    case Mode::preen:
-      return preen(**device, type, *checker);
-    case Mode::fast:
-      return fast(**device, type, *checker);
-    case Mode::repair:
-      break;
-  }
-  return repair(**device, *checker);
+  return run_check({type, **devices, *checker, call->without_log}, call->mode);
 }
 
 }  // namespace

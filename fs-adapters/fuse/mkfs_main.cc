@@ -1,5 +1,6 @@
 // mkfs.headcrash-TYPE: makes an empty file system on a device. The type is in the program's name, its options
-// are those of FileSystemType::mkfs_options(): `--name VALUE`, or a letter where there is one.
+// are those of FileSystemType::mkfs_options(): `--name VALUE`, or a letter where there is one. `--log DEVICE` is
+// that of its log, for types that can have it there.
 #include <fmt/format.h>
 #include <getopt.h>
 
@@ -29,13 +30,16 @@ void print_help(const adapters::FileSystemType& type) {
     const std::string letter = option.letter == 0 ? "    " : fmt::format("-{}, ", option.letter);
     fmt::print("  {}{:<28} {}\n", letter, fmt::format("--{} {}", option.name, option.value), option.meaning);
   }
+  if (type.may_have_log_device())
+    fmt::print("  {:<32} {}\n", "    --log DEVICE", "of its log, with --external-journal");
   fmt::print("Example: {}{} /dev/vda\n", kMkfsPrefix, type.name());
 }
 
 /// What getopt_long wants: 'h' and 'q', and each option by its letter or, beyond them, by its place.
 struct Known {
-  explicit Known(std::span<const adapters::MkfsOption> options) {
-    constexpr int kBeyondLetters = 256;
+  static constexpr int kBeyondLetters = 256, kLog = 255;
+  explicit Known(const adapters::FileSystemType& type) {
+    const std::span<const adapters::MkfsOption> options = type.mkfs_options();
     for (std::size_t i = 0; i < options.size(); ++i) {
       names.emplace_back(options[i].name);
       codes.push_back(options[i].letter != 0 ? options[i].letter : kBeyondLetters + static_cast<int>(i));
@@ -44,6 +48,8 @@ struct Known {
     for (std::size_t i = 0; i < options.size(); ++i)
       table.push_back(
           {.name = names[i].c_str(), .has_arg = required_argument, .flag = nullptr, .val = codes[i]});
+    if (type.may_have_log_device())
+      table.push_back({.name = "log", .has_arg = required_argument, .flag = nullptr, .val = kLog});
     table.push_back({.name = "help", .has_arg = no_argument, .flag = nullptr, .val = 'h'});
     table.push_back({});
   }
@@ -57,7 +63,8 @@ int run(int argc, char** argv) {
   const auto found = type_of_program(argv[0], kMkfsPrefix);
   if (!found) return report_error(found.error(), kWrongCall);
   const adapters::FileSystemType& type = **found;
-  const Known known(type.mkfs_options());
+  const Known known(type);
+  std::string log;
   adapters::Settings settings;
   bool quiet = false;
   for (int code = 0;
@@ -71,6 +78,10 @@ int run(int argc, char** argv) {
       quiet = true;
       continue;
     }
+    if (code == Known::kLog) {
+      log = ::optarg;
+      continue;
+    }
     const auto option = static_cast<std::size_t>(std::ranges::find(known.codes, code) - known.codes.begin());
     settings[known.names.at(option)] = ::optarg;
   }
@@ -80,11 +91,11 @@ int run(int argc, char** argv) {
   if (std::ranges::find(known.names, "time") != known.names.end())
     settings.emplace("time", fmt::to_string(std::time(nullptr)));
   const std::string device = argv[::optind];
-  const auto store = DeviceStore::open(device, DeviceStore::Access::alone);
-  if (!store) return report_error(store.error(), kNotMade);
-  const auto made = type.mkfs(**store, settings);
+  const auto devices = OpenedDevices::open(device, log, DeviceStore::Access::alone);
+  if (!devices) return report_error(devices.error(), kNotMade);
+  const auto made = type.mkfs((*devices)->store(), settings);
   if (!made) return report_error(made.error(), kNotMade);
-  if (const auto synced = (*store)->sync(); !synced) return report_error(synced.error(), kNotMade);
+  if (const auto synced = (*devices)->sync(); !synced) return report_error(synced.error(), kNotMade);
   if (!quiet) fmt::print("{}: {}\n", device, made->text);
   return kMade;
 }

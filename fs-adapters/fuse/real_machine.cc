@@ -1,17 +1,31 @@
 // A device and all that stands between it and a file system (real_machine.h).
 #include "fs-adapters/fuse/real_machine.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "fs-adapters/os/device_address.h"
 
 namespace headcrash::fuse {
 namespace {
 
-os::SystemOptions system_options(const MachineOptions& options, const os::BlockDevice& disk) {
+using Disks = std::vector<std::unique_ptr<os::RawDisk>>;
+
+os::SystemOptions system_options(const MachineOptions& options, const Disks& disks) {
   os::SystemOptions system = options.system;
-  const bool needed = disk.volatile_cache() && !options.flushes_itself;
+  const bool is_volatile =
+      std::ranges::any_of(disks, [](const auto& disk) { return disk->volatile_cache(); });
+  const bool needed = is_volatile && !options.flushes_itself;
   system.queue.flush_for_order =
       options.flushes == Flushes::always || (options.flushes == Flushes::where_needed && needed);
   return system;
+}
+
+std::vector<os::BlockDevice*> devices_of(const Disks& disks) {
+  std::vector<os::BlockDevice*> devices;
+  devices.reserve(disks.size());
+  for (const auto& disk : disks) devices.push_back(disk.get());
+  return devices;
 }
 
 }  // namespace
@@ -19,17 +33,21 @@ os::SystemOptions system_options(const MachineOptions& options, const os::BlockD
 Result<std::unique_ptr<RealMachine>> RealMachine::open(const std::string& device,
                                                        const MachineOptions& options) {
   auto clock = std::make_unique<os::WallClock>(os::WallClock::Origin::epoch);
-  // One request is at the disk at a time: one thread is enough.
-  auto disk = os::RawDisk::open(device, *clock, {.threads = 1, .buffered = options.buffered});
-  if (!disk) return pass_on(disk);
-  return std::unique_ptr<RealMachine>(new RealMachine(std::move(clock), std::move(*disk), options));
+  Disks disks;
+  for (const std::string& path : {device, options.log}) {
+    if (path.empty()) continue;
+    // One request is at a disk at a time: one thread is enough.
+    auto disk = os::RawDisk::open(path, *clock, {.threads = 1, .buffered = options.buffered});
+    if (!disk) return pass_on(disk);
+    disks.push_back(std::move(*disk));
+  }
+  return std::unique_ptr<RealMachine>(new RealMachine(std::move(clock), std::move(disks), options));
 }
 
-RealMachine::RealMachine(std::unique_ptr<os::WallClock> clock, std::unique_ptr<os::RawDisk> disk,
-                         const MachineOptions& options)
+RealMachine::RealMachine(std::unique_ptr<os::WallClock> clock, Disks disks, const MachineOptions& options)
     : clock_(std::move(clock)),
-      disk_(std::move(disk)),
-      system(*clock_, *disk_, system_options(options, *disk_)) {
+      disks_(std::move(disks)),
+      system(*clock_, devices_of(disks_), system_options(options, disks_)) {
   system.syncer.start();
 }
 
@@ -38,9 +56,13 @@ RealMachine::~RealMachine() = default;
 model::Status RealMachine::flush_and_close() {
   system.queue.drain();
   auto status = model::Status::ok;
-  if (disk_->volatile_cache())
-    status = system.queue.transfer({.op = model::Op::flush, .lba = 0, .sectors = 0});
-  disk_->close();
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    if (!disks_[i]->volatile_cache()) continue;
+    const auto flushed =
+        system.queue.transfer({.op = model::Op::flush, .lba = os::device_address(i, 0), .sectors = 0});
+    if (flushed != model::Status::ok) status = flushed;
+  }
+  for (const auto& disk : disks_) disk->close();
   return status;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
-// A system on a real device, in real time: what a file system of our own runs on in a guest.
+// A system on a real device, or on two of them, in real time: what a file system of our own runs on in a guest.
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fs-adapters/os/raw_disk.h"
 #include "fs-adapters/os/system.h"
@@ -21,6 +22,7 @@ struct MachineOptions {
   Flushes flushes = Flushes::where_needed;
   bool flushes_itself = false;  ///< the file system does, and `where_needed` needs nothing here
   bool buffered = false;        ///< os::RawDiskOptions
+  std::string log;              ///< the device that the log is on; empty: there is none of its own
 };
 
 /// The clock outlives everything, the device its queue: members in this order.
@@ -31,13 +33,13 @@ class RealMachine {
   RealMachine(const RealMachine&) = delete;
   RealMachine& operator=(const RealMachine&) = delete;
 
-  /// The calling fiber waits until the device says that all it has taken is durable, and the device is given
-  /// back: nothing may be asked of it any more.
+  /// The calling fiber waits until the devices say that all they have taken is durable, and the devices are given
+  /// back: nothing may be asked of them any more.
   model::Status flush_and_close();
 
  private:
   std::unique_ptr<os::WallClock> clock_;
-  std::unique_ptr<os::RawDisk> disk_;
+  std::vector<std::unique_ptr<os::RawDisk>> disks_;
 
  public:
   os::System system;
@@ -45,7 +47,7 @@ class RealMachine {
   os::WallClock& clock() { return *clock_; }
 
  private:
-  RealMachine(std::unique_ptr<os::WallClock> clock, std::unique_ptr<os::RawDisk> disk,
+  RealMachine(std::unique_ptr<os::WallClock> clock, std::vector<std::unique_ptr<os::RawDisk>> disks,
               const MachineOptions& options);
 };
 

@@ -242,6 +242,109 @@ TEST(ExternalJournal, AMissingOrForeignDeviceIsRefused) {
   EXPECT_EQ(mount_alone(disks), "");
 }
 
+/// After so many writes all of them fail, as when the power goes.
+class CutStore final : public model::SectorStore {
+ public:
+  CutStore(model::SectorStore& store, std::uint64_t writes) : store_(store), left_(writes) {}
+  std::uint64_t sectors() const override { return store_.sectors(); }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    return store_.read(lba, into);
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    if (left_ == 0) return fail("disk", "has no power");
+    --left_;
+    return store_.write(lba, data);
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
+    return write(lba, std::vector<std::byte>(count * kSectorBytes));
+  }
+
+ private:
+  model::SectorStore& store_;
+  std::uint64_t left_;
+};
+
+std::vector<std::byte> contents_of(const model::SectorStore& store) {
+  std::vector<std::byte> bytes(store.sectors() * kSectorBytes);
+  EXPECT_TRUE(store.read(0, bytes));
+  return bytes;
+}
+
+std::string lost_words(const FsckReport& report) {
+  for (const Finding& finding : report.findings)
+    if (finding.kind == FindingKind::lost_journal) return finding.text;
+  return {};
+}
+
+TEST(ExternalJournal, ALostDeviceIsGivenUpOnlyWhenThatIsSaid) {
+  Disks disks = made();
+  leave_behind(disks);
+  Fsck fsck;
+  const auto refused = fsck.run(*disks.home, {.repair = true});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("--without-log"), std::string::npos) << refused.error().message();
+
+  const Disks before = disks.copied();
+  const auto seen = fsck.check(*disks.home, FsckOptions{.without_log = true});
+  ASSERT_TRUE(seen) << seen.error().message();
+  EXPECT_EQ(seen->worst, Weight::damage);
+  EXPECT_NE(lost_words(*seen).find("is lost"), std::string::npos) << lost_words(*seen);
+  EXPECT_EQ(contents_of(*disks.home), contents_of(*before.home)) << "a check writes nothing";
+
+  const auto repaired = fsck.run(*disks.home, {.repair = true, .without_log = true});
+  ASSERT_TRUE(repaired) << repaired.error().message();
+  EXPECT_FALSE(repaired->unrepaired);
+  EXPECT_EQ(repaired->replayed, 0U);
+  const auto again = fsck.check(*disks.home);
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_TRUE(again->nothing_found()) << bench::findings_of(*again);
+  EXPECT_NE(mount_alone(disks, "journal-external", Machine::Second::missing).find("no log on a device"),
+            std::string::npos);
+  EXPECT_EQ(mount_alone(disks, "conventional", Machine::Second::missing), "");
+  EXPECT_EQ(contents_of(*disks.log), contents_of(*before.log)) << "nobody looked at the log";
+}
+
+TEST(ExternalJournal, NothingIsLostWithTheDeviceOfAnUnmountedOne) {
+  Disks disks = made();
+  {
+    Machine m(disks, setup());
+    ASSERT_EQ(m.mount(), "");
+    m.as_user([&] { put_synced(*m.file_system, "kept", "text"); });
+    m.unmount();
+  }
+  Fsck fsck;
+  const auto repaired = fsck.run(*disks.home, {.repair = true, .without_log = true});
+  ASSERT_TRUE(repaired) << repaired.error().message();
+  EXPECT_EQ(repaired->findings.size(), 1U) << bench::findings_of(*repaired);
+  EXPECT_NE(lost_words(*repaired).find("nothing was only there"), std::string::npos);
+  Machine m(disks, setup("conventional"), Machine::Second::missing);
+  ASSERT_EQ(m.mount(), "");
+  m.as_user([&] { EXPECT_EQ(bench::get_file(*m.file_system, "kept"), "text"); });
+}
+
+/// The replicas, too: a superblock that is damaged later does not bring the lost device back.
+TEST(ExternalJournal, WhoGivesUpADeviceMayBeCutAndBeginAgain) {
+  Disks disks = made();
+  leave_behind(disks);
+  bool ended = false;
+  for (std::uint64_t writes = 0; !ended; ++writes) {
+    SCOPED_TRACE(writes);
+    Disks now = disks.copied();
+    Fsck fsck;
+    CutStore cut(*now.home, writes);
+    ended = fsck.run(cut, {.repair = true, .without_log = true}).has_value();
+    if (!ended) {
+      ASSERT_TRUE(fsck.run(*now.home, {.repair = true, .without_log = true}));
+    }
+    ASSERT_TRUE(now.home->write_zeroes(kSuperblockByte / kSectorBytes, kSuperblockBytes / kSectorBytes));
+    const auto mended = fsck.run(*now.home, {.repair = true});
+    ASSERT_TRUE(mended) << mended.error().message();
+    const auto last = fsck.check(*now.home);
+    ASSERT_TRUE(last) << last.error().message();
+    EXPECT_TRUE(last->nothing_found()) << bench::findings_of(*last);
+  }
+}
+
 TEST(ExternalJournal, WhoWantsItIsNotMountedWithoutIt) {
   Disks disks;
   ASSERT_TRUE(mkfs(disks.both, {.block_bytes = 4096, .fragment_bytes = 1024, .journal_bytes = 0}));

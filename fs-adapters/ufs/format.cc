@@ -284,6 +284,9 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
     write(kFeatureState, s.full_check ? kFullCheck : 0);
     store64(bytes, kGeneration, s.generation);
     if (s.features.external_journal) store64(bytes, kJournalId, s.journal_id);
+  } else if (load32(bytes, kMagic) == kFeaturesMagic) {  // it had some
+    write(kFeatures, 0), write(kFeatureState, 0);
+    store64(bytes, kGeneration, 0), store64(bytes, kJournalId, 0);
   }
   write(kMagic, s.features.any() ? kFeaturesMagic : kSuperblockMagic);
 }

@@ -83,6 +83,8 @@ KindWords words_of(FindingKind kind) {
       return {"bad-superblock", Weight::damage};
     case bad_journal:
       return {"bad-journal", Weight::damage};
+    case lost_journal:
+      return {"lost-journal", Weight::damage};
     case bad_bmap_cache:
       return {"bad-bmap-cache", Weight::damage};
     case no_room:
@@ -116,9 +118,14 @@ Result<FsckReport> Fsck::run(model::SectorStore& store, const FsckOptions& optio
 
 Result<FsckReport> Fsck::check(const model::SectorStore& store, std::size_t findings_max,
                                std::span<const std::uint64_t> contents) {
+  return check(store, FsckOptions{.findings_max = findings_max, .contents = contents});
+}
+
+Result<FsckReport> Fsck::check(const model::SectorStore& store, FsckOptions how) {
+  how.repair = how.fast = false;
   state_->source = &store;
   state_->target = nullptr;
-  state_->options = {.findings_max = findings_max, .contents = contents};
+  state_->options = how;
   return state_->run();
 }
 

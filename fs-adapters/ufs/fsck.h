@@ -68,6 +68,7 @@ enum class FindingKind : std::uint8_t {
   bad_group,  ///< a group's header is invalid
   bad_superblock,
   bad_journal,     ///< what was committed, or the journal itself, is invalid
+  lost_journal,    ///< FsckOptions::without_log: what only it held is given up
   bad_bmap_cache,  ///< of a file that can have none, or of pointers that lead nowhere
   no_room,         ///< for what would have to be put into lost+found
 };
@@ -91,6 +92,9 @@ struct FsckOptions {
   /// A repair that looks only at what was busy, where the file system notes that (Features::fast_check) and no
   /// more is wrong than a power cut leaves. Else it is `unrepaired`, and the full one has to follow.
   bool fast = false;
+  /// The device of an external journal is gone for good: it is neither read nor written, and a repair makes the file
+  /// system one without a journal. Without effect on others.
+  bool without_log = false;
   std::size_t findings_max = 1000;  ///< kept; the rest is counted
   std::uint32_t time = 0;           ///< for what a repair writes
   /// For who shows one state of a store after the other: what each sector holds, as a number. Equal numbers
@@ -126,6 +130,8 @@ class Fsck {
   Result<FsckReport> run(model::SectorStore& store, const FsckOptions& options = {});
   Result<FsckReport> check(const model::SectorStore& store, std::size_t findings_max = 1000,
                            std::span<const std::uint64_t> contents = {});
+  /// `how.repair` and `how.fast` are not looked at.
+  Result<FsckReport> check(const model::SectorStore& store, FsckOptions how);
 
  private:
   friend class FastCheck;  // fsck_fast.cc

@@ -2,20 +2,36 @@
 // it and empties it; a check that may change nothing looks at the disk through what a replay would write. All
 // phases follow either way.
 
+#include <fmt/format.h>
+
 #include <array>
+#include <string>
 
 #include "fs-adapters/ufs/fsck_state.h"
 #include "fs-adapters/ufs/journal_area.h"
 
 namespace headcrash::ufs {
 
+namespace {
+
+std::string what_is_lost(const FsckReport& report, const Superblock& superblock) {
+  const std::string given_up = "the log's device is given up: ";
+  if (report.was_clean) return given_up + "the file system was unmounted, nothing was only there";
+  const std::uint64_t bytes = std::uint64_t{superblock.journal.fragments} * superblock.fragment_bytes;
+  return fmt::format("{}what was synced and is not in its place yet is lost, {} bytes of log at most",
+                     given_up, bytes);
+}
+
+}  // namespace
+
 void Fsck::State::look_into_journal() {
   if (superblock.journal.fragments == 0 || stopped()) return;
   std::array<std::byte, kSectorBytes> sector = {};
   const bool external = superblock.features.external_journal;
+  if (external && options.without_log) return give_up_journal();
   if (external) {
     if (const auto read = source->read(JournalRing(superblock).superblock_lba(), sector); !read) {
-      failure = Error{"the log's device", "cannot be read: " + read.error().message(), "give it, too"};
+      failure = Error{"the log's device", "cannot be read: " + read.error().message(), kExternalLogRemedy};
       return;
     }
   } else if (!read_sectors(JournalRing(superblock).superblock_lba(), sector)) {
@@ -39,6 +55,23 @@ void Fsck::State::look_into_journal() {
     replay_in_place();
   else
     replay_in_memory();
+}
+
+/// What the disk holds without it is all that there is. The replicas are first: as long as the superblock names the
+/// journal, somebody has to say again that it is gone.
+void Fsck::State::give_up_journal() {
+  find(FindingKind::lost_journal, 0, 0, superblock.journal.fragments, what_is_lost(report, superblock));
+  superblock.features.external_journal = false;
+  superblock.journal = {};
+  superblock.journal_id = 0;
+  geometry = Geometry(superblock);
+  for (std::uint32_t group = superblock.groups; repairing() && group-- > 0;) {
+    const std::uint64_t byte = geometry.byte_of(geometry.replica(group));
+    if (auto done = write_superblock(*target, superblock, byte); !done) {
+      failure = done.error();
+      return;
+    }
+  }
 }
 
 void Fsck::State::replay_in_place() {

@@ -150,6 +150,7 @@ struct Fsck::State {
 
   // The journal: fsck_journal.cc
   void look_into_journal();
+  void give_up_journal();
   void replay_in_place();
   void replay_in_memory();
 

@@ -180,7 +180,7 @@ Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> s
                                                     const Superblock& superblock) {
   // Of a device that may be anybody's nothing is made anew.
   const char* const kRemedy = superblock.features.external_journal
-                                  ? "give the device of this file system's log"
+                                  ? kExternalLogRemedy
                                   : "run fsck --repair, which makes an empty one";
   if (load32(sector, 0) != kSuperMagic)
     return fail("journal", fmt::format("no magic number ({:#x})", load32(sector, 0)), kRemedy);

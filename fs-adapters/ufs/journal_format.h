@@ -33,6 +33,11 @@
 
 namespace headcrash::ufs {
 
+/// For who has no journal of an external one's file system. `headcrash image` and fsck.headcrash-ufs have these words.
+inline constexpr const char* kExternalLogRemedy =
+    "give the device of this file system's log (--log); if it is gone for good, --without-log gives up what only it "
+    "holds";
+
 struct JournalSuperblock {
   bool in_use = false;              ///< what is in it belongs to the file system as it lies there
   std::uint32_t fragments = 0;      ///< of the area

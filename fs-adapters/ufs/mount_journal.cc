@@ -16,7 +16,8 @@ Result<void> find_log_device(const os::System& system, const MountOptions& optio
                              const Superblock& superblock) {
   const bool external = superblock.features.external_journal;
   if (external && system.queue.devices() < 2)
-    return fail("ufs", "its log is on a device of its own, which is not there", "give that device, too");
+    return fail("ufs", "its log is on a device of its own, which is not there",
+                "give that device, too (log=)");
   const bool wanted = options.options.journal.place == JournalOptions::Place::external;
   if (options.scheme == SchemeKind::journal && wanted && !external)
     return fail("ufs", "it has no log on a device of its own", "make it with mkfs's external-journal");

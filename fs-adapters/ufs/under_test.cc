@@ -43,12 +43,15 @@ class UfsChecker final : public adapters::ImageChecker {
  public:
   Result<adapters::CheckReport> check(const model::SectorStore& store,
                                       const adapters::CheckOptions& options) override {
-    return converted(fsck_.check(store, options.findings_max, options.digests));
+    return converted(fsck_.check(store, FsckOptions{.without_log = options.without_log,
+                                                    .findings_max = options.findings_max,
+                                                    .contents = options.digests}));
   }
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
     return converted(fsck_.run(store, {.repair = true,
                                        .fast = options.fast,
+                                       .without_log = options.without_log,
                                        .findings_max = options.findings_max,
                                        .time = options.time,
                                        .contents = options.digests}));
@@ -209,8 +212,8 @@ class UfsSystem final : public adapters::SystemUnderTest {
 
 class UfsTrials final : public adapters::RepairTrials {
  public:
-  explicit UfsTrials(std::span<const std::byte> sound)
-      : trials_(damage::DamageTrials::create(sound, fsck_, audit_)) {}
+  UfsTrials(std::span<const std::byte> sound, std::uint64_t log_at)
+      : trials_(damage::DamageTrials::create(sound, fsck_, audit_, log_at)) {}
 
   const Result<damage::DamageTrials>& made() const { return trials_; }
   Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts) override {
@@ -265,9 +268,9 @@ class UfsType final : public adapters::FileSystemType {
   bool left_by_a_cut(const adapters::CheckReport& report) const override;
   std::unique_ptr<adapters::ImageAudit> audit() const override { return std::make_unique<damage::Audit>(); }
   bool has_repair_trials() const override { return true; }
-  Result<std::unique_ptr<adapters::RepairTrials>> repair_trials(
-      std::span<const std::byte> sound) const override {
-    auto trials = std::make_unique<UfsTrials>(sound);
+  Result<std::unique_ptr<adapters::RepairTrials>> repair_trials(std::span<const std::byte> sound,
+                                                                std::uint64_t log_at) const override {
+    auto trials = std::make_unique<UfsTrials>(sound, log_at);
     if (!trials->made()) return pass_on(trials->made());
     return trials;
   }

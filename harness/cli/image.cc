@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "fs-adapters/os/device_stores.h"
 #include "fs-adapters/os/memory_machine.h"
 #include "fs-adapters/registry.h"
 #include "harness/cli/command.h"
@@ -19,39 +20,74 @@ namespace headcrash::cli {
 namespace {
 
 using nlohmann::json;
-using Store = std::unique_ptr<media::SparseFileStore>;
-
 struct ImageArguments {
   const adapters::FileSystemType* type = nullptr;
   std::string image, size, path, snapshot;
+  std::string log, log_size;  ///< of a device of its own; empty: there is none
   adapters::Settings mkfs;
-  bool repair = false, as_json = false;
+  bool repair = false, without_log = false, as_json = false;
 };
 
-Result<Store> open_image(const ImageArguments& arguments) {
+/// An image, with its log's, where that is given, as one store at a driver's addresses.
+class Image {
+ public:
+  using File = std::unique_ptr<media::SparseFileStore>;
+  Image(File device, File log)
+      : device_(std::move(device)),
+        log_(std::move(log)),
+        both_({{.store = device_.get(), .first = 0, .sectors = device_->sectors()},
+               {.store = log_.get(), .first = 0, .sectors = log_ ? log_->sectors() : 0}}) {}
+  model::SectorStore& store() { return log_ ? static_cast<model::SectorStore&>(both_) : *device_; }
+
+ private:
+  File device_, log_;
+  os::DeviceStores both_;
+};
+using Store = std::unique_ptr<Image>;
+
+/// `size` empty: it is there.
+Result<Image::File> open_file(const std::string& path, const std::string& size, const char* size_option,
+                              const adapters::FileSystemType& type) {
+  if (!size.empty()) {
+    const auto bytes = base::parse_size(size, size_option);
+    if (!bytes) return pass_on(bytes);
+    return media::SparseFileStore::open(path, *bytes / model::kSectorBytes);
+  }
   std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(arguments.image, error);
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error)
-    return fail(arguments.image, error.message(),
-                fmt::format("give an image; `headcrash image {} mkfs` makes one", arguments.type->name()));
-  return media::SparseFileStore::open(arguments.image, bytes / model::kSectorBytes);
+    return fail(path, error.message(),
+                fmt::format("give an image; `headcrash image {} mkfs` makes one", type.name()));
+  return media::SparseFileStore::open(path, bytes / model::kSectorBytes);
 }
 
-Result<Store> make_image(const ImageArguments& arguments) {
-  if (arguments.size.empty()) return open_image(arguments);
-  const auto bytes = base::parse_size(arguments.size, "--size");
-  if (!bytes) return pass_on(bytes);
-  return media::SparseFileStore::open(arguments.image, *bytes / model::kSectorBytes);
+/// The sizes are those of a mkfs.
+Result<Store> open_image(const ImageArguments& arguments) {
+  if (!arguments.log.empty() && arguments.without_log)
+    return fail("--without-log", "and --log contradict each other", "give one of them");
+  if (arguments.log.empty() && !arguments.log_size.empty())
+    return fail("--log-size", "is of no log", "add --log FILE");
+  auto device = open_file(arguments.image, arguments.size, "--size", *arguments.type);
+  if (!device) return pass_on(device);
+  if (arguments.log.empty()) return std::make_unique<Image>(*std::move(device), nullptr);
+  std::error_code error;
+  if (std::filesystem::equivalent(arguments.image, arguments.log, error))
+    return fail("--log " + arguments.log, "is the file system's own image", "give another one");
+  auto log = open_file(arguments.log, arguments.log_size, "--log-size", *arguments.type);
+  if (!log) return pass_on(log);
+  return std::make_unique<Image>(*std::move(device), *std::move(log));
 }
 
 int run_mkfs(const ImageArguments& arguments) {
   const bool new_image = !std::filesystem::exists(arguments.image);
-  const auto store = make_image(arguments);
+  const bool new_log = !arguments.log.empty() && !std::filesystem::exists(arguments.log);
+  const auto store = open_image(arguments);
   if (!store) return report_error(store.error(), arguments.as_json);
-  const auto made = arguments.type->mkfs(**store, arguments.mkfs);
+  const auto made = arguments.type->mkfs((*store)->store(), arguments.mkfs);
   if (!made) {
     std::error_code ignored;
     if (new_image) std::filesystem::remove(arguments.image, ignored);
+    if (new_log) std::filesystem::remove(arguments.log, ignored);
     return report_error(made.error(), arguments.as_json);
   }
   if (arguments.as_json) {
@@ -114,7 +150,9 @@ int run_check(const ImageArguments& arguments) {
   const auto store = open_image(arguments);
   if (!store) return report_error(store.error(), arguments.as_json);
   const auto checker = arguments.type->checker();
-  const auto report = arguments.repair ? checker->repair(**store, {}) : checker->check(**store, {});
+  const adapters::CheckOptions how{.without_log = arguments.without_log};
+  const auto report =
+      arguments.repair ? checker->repair((*store)->store(), how) : checker->check((*store)->store(), how);
   if (!report) return report_error(report.error(), arguments.as_json);
   print_report(arguments, *report);
   const bool fine = report->nothing_found() || (arguments.repair && !report->unrepaired);
@@ -173,8 +211,9 @@ using Show = Result<void> (*)(const adapters::ImageReader&, const std::string&);
 int run_show(const ImageArguments& arguments, Show show) {
   const auto store = open_image(arguments);
   if (!store) return report_error(store.error(), false);
-  const auto reader = arguments.snapshot.empty() ? arguments.type->open_image(**store)
-                                                 : arguments.type->open_snapshot(**store, arguments.snapshot);
+  const auto reader = arguments.snapshot.empty()
+                          ? arguments.type->open_image((*store)->store())
+                          : arguments.type->open_snapshot((*store)->store(), arguments.snapshot);
   if (!reader) return report_error(reader.error(), false);
   const auto shown = show(**reader, arguments.path);
   return shown ? kFine : report_error(shown.error(), false);
@@ -183,7 +222,7 @@ int run_show(const ImageArguments& arguments, Show show) {
 int run_snapshots(const ImageArguments& arguments) {
   const auto store = open_image(arguments);
   if (!store) return report_error(store.error(), arguments.as_json);
-  const auto snapshots = arguments.type->snapshots(**store);
+  const auto snapshots = arguments.type->snapshots((*store)->store());
   if (!snapshots) return report_error(snapshots.error(), arguments.as_json);
   json list = json::array();
   for (const SnapshotInfo& one : *snapshots) {
@@ -219,9 +258,9 @@ int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots cha
   const auto system = arguments.type->find_system(arguments.type->usual_system());
   if (!system) return report_error(system.error(), false);
   const adapters::SystemDescription& description = (*system)->description();
-  os::MemoryMachine machine(
-      **store, {.latency_ns = 0,
-                .system = {.queue = description.queue, .cache = {.block_copy = description.block_copy}}});
+  os::MemoryMachine machine((*store)->store(), {.latency_ns = 0,
+                                                .system = {.queue = description.queue,
+                                                           .cache = {.block_copy = description.block_copy}}});
   machine.system.syncer.start();
   os::Account account{.name = "image"};
   std::optional<Error> error;
@@ -290,6 +329,13 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   auto* const cat = add("cat", "Prints a file");
   cat->add_option("PATH", arguments->path, "from the root")->required();
   cat->callback([arguments, &exit_code] { exit_code = run_show(*arguments, print_file); });
+  if (type.may_have_log_device()) {
+    for (auto* const verb : {mkfs, check, list, cat})
+      verb->add_option("--log", arguments->log, "image of its log, where that has a device of its own");
+    mkfs->add_option("--log-size", arguments->log_size, "makes the log's image, so long (16M)");
+    check->add_flag("--without-log", arguments->without_log,
+                    "the log's device is gone for good: gives up what only it held");
+  }
   if (!type.has_snapshots()) return;
   for (auto* const verb : {list, cat})
     verb->add_option("--snapshot", arguments->snapshot, "of this snapshot, not of what is newest");
@@ -304,7 +350,10 @@ void add_image(CLI::App& app, int& exit_code) {
   image->footer(
       "Examples:\n  headcrash image ufs mkfs disk.img --size 64M\n"
       "  headcrash image ufs check disk.img            # read-only\n"
-      "  headcrash image ufs check disk.img --repair\n  headcrash image ufs ls disk.img lost+found");
+      "  headcrash image ufs check disk.img --repair\n  headcrash image ufs ls disk.img lost+found\n"
+      "  headcrash image ufs mkfs home.img --size 64M --external-journal 0 --log log.img --log-size 16M\n"
+      "  headcrash image ufs check home.img --log log.img\n"
+      "  headcrash image ufs check home.img --without-log --repair   # the log is lost");
   for (const adapters::FileSystemType* const type : adapters::file_system_types())
     add_verbs(*image->add_subcommand(std::string(type->name()), std::string(type->title())), *type,
               exit_code);

@@ -38,6 +38,7 @@ exits 0 "$headcrash" campaign cut.toml --db cut.db
 
 exits 0 "$headcrash" explore --fs ufs-soft-updates --workload small-files --rounds 5 --budget 12 --record here
 exits 0 "$headcrash" explore --fs ufs-journal --workload small-files --rounds 5 --budget 3 --jobs 1
+exits 0 "$headcrash" explore --fs ufs-journal-external --workload small-files --rounds 5 --budget 3 --jobs 1
 
 cat >uncut.toml <<'EOF'
 trials = 1

@@ -49,15 +49,17 @@ class DamageTrials::Log final : public model::SectorStore {
   mutable std::uint64_t requests_ = 0;
 };
 
-DamageTrials::DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit)
-    : disk_(std::make_unique<TrialDisk>(sound)), fsck_(&fsck), audit_(&audit) {
+DamageTrials::DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit,
+                           std::uint64_t log_at)
+    : disk_(std::make_unique<TrialDisk>(sound, log_at)), fsck_(&fsck), audit_(&audit) {
   repair_ = [&fsck](model::SectorStore& store, std::span<const std::uint64_t> contents) {
     return fsck.run(store, {.repair = true, .time = kLater, .contents = contents});
   };
 }
 
-Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit) {
-  DamageTrials trials(sound, fsck, audit);
+Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit,
+                                          std::uint64_t log_at) {
+  DamageTrials trials(sound, fsck, audit, log_at);
   if (std::string problem = audit.contradiction_in(trials.disk_->bytes()); !problem.empty())
     return fail("image to be damaged", "is not sound: " + problem);
   auto survey = ImageSurvey::of(*trials.disk_);

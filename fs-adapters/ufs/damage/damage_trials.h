@@ -25,9 +25,10 @@ class DamageTrials {
   using Repair = std::function<Result<ufs::FsckReport>(model::SectorStore& store,
                                                        std::span<const std::uint64_t> contents)>;
 
-  /// `sound` is an image without contradictions: whole sectors; it must outlive this, as must fsck and audit.
-  /// Errors: it is none.
-  static Result<DamageTrials> create(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit);
+  /// `sound` is an image without contradictions: whole sectors; it must outlive this, as must fsck and audit. With
+  /// `log_at` its log's device lies there behind it (TrialDisk); nothing of that is damaged. Errors: it is none.
+  static Result<DamageTrials> create(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit,
+                                     std::uint64_t log_at = 0);
 
   /// Instead of fsck's.
   void repair_by(Repair repair) { repair_ = std::move(repair); }
@@ -45,7 +46,7 @@ class DamageTrials {
   };
   /// The writes of one repair reach the disk and are kept. One that does not end is ended.
   class Log;
-  DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit);
+  DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit, std::uint64_t log_at);
   Result<bool> run(const std::function<bool(Damaging&)>& put, std::uint64_t seed,
                    adapters::DamageCounts& counts);
   Result<void> examine(Damaging& damaging, const std::vector<Write>& damage, std::uint64_t seed,

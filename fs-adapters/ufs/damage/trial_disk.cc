@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "fs-adapters/os/device_address.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs::damage {
@@ -47,16 +48,31 @@ Result<void> ImageBytes::write_zeroes(std::uint64_t, std::uint64_t) {
   return fail("image", "is only read here");
 }
 
-TrialDisk::TrialDisk(std::span<const std::byte> sound)
-    : sound_(sound), current_(sound.begin(), sound.end()), is_changed_(sound.size() / kSectorBytes) {
+TrialDisk::TrialDisk(std::span<const std::byte> sound, std::uint64_t log_at)
+    : sound_(sound),
+      log_at_(log_at),
+      current_(sound.begin(), sound.end()),
+      is_changed_(sound.size() / kSectorBytes) {
   for (std::size_t at = 0; at < sound.size(); at += kSectorBytes)
     sound_digests_.push_back(digest_of(sound.subspan(at, kSectorBytes)));
   digests_ = sound_digests_;
 }
 
+Result<std::uint64_t> TrialDisk::place(std::uint64_t address, std::uint64_t count) const {
+  const std::uint64_t sector = address & os::kSectorMask;
+  if (os::device_of(address) == 0) {
+    if (auto inside = check_range(sectors(), sector, count); !inside) return pass_on(inside);
+    return sector;
+  }
+  const std::uint64_t log = os::device_of(address) == 1 && log_at_ != 0 ? all_sectors() - log_at_ : 0;
+  if (auto inside = check_range(log, sector, count); !inside) return pass_on(inside);
+  return log_at_ + sector;
+}
+
 Result<void> TrialDisk::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto inside = check_range(sectors(), lba, into.size() / kSectorBytes); !inside) return inside;
-  std::memcpy(into.data(), current_.data() + lba * kSectorBytes, into.size());
+  const auto at = place(lba, into.size() / kSectorBytes);
+  if (!at) return pass_on(at);
+  std::memcpy(into.data(), current_.data() + *at * kSectorBytes, into.size());
   return {};
 }
 
@@ -71,16 +87,18 @@ void TrialDisk::changed(std::uint64_t lba, std::uint64_t count) {
 
 Result<void> TrialDisk::write(std::uint64_t lba, std::span<const std::byte> data) {
   const std::uint64_t count = data.size() / kSectorBytes;
-  if (auto inside = check_range(sectors(), lba, count); !inside) return inside;
-  std::memcpy(current_.data() + lba * kSectorBytes, data.data(), data.size());
-  changed(lba, count);
+  const auto at = place(lba, count);
+  if (!at) return pass_on(at);
+  std::memcpy(current_.data() + *at * kSectorBytes, data.data(), data.size());
+  changed(*at, count);
   return {};
 }
 
 Result<void> TrialDisk::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  if (auto inside = check_range(sectors(), lba, count); !inside) return inside;
-  std::memset(current_.data() + lba * kSectorBytes, 0, count * kSectorBytes);
-  changed(lba, count);
+  const auto at = place(lba, count);
+  if (!at) return pass_on(at);
+  std::memset(current_.data() + *at * kSectorBytes, 0, count * kSectorBytes);
+  changed(*at, count);
   return {};
 }
 

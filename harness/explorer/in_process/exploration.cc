@@ -202,10 +202,9 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
 /// told it.
 Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
-  if (formatted_.log_at != 0) return {};  // trials are of one disk
   disk_.show({.event = result.run.to_event});
   const std::vector<std::byte> sound(disk_.bytes().begin(), disk_.bytes().end());
-  auto trials = formatted_.type->repair_trials(sound);
+  auto trials = formatted_.type->repair_trials(sound, formatted_.log_at);
   if (!trials) return pass_on(trials);
   for (std::uint64_t i = 0; i < options.damage->images; ++i) {
     if (options.interrupted != nullptr && *options.interrupted) return {};

@@ -70,7 +70,7 @@ class Damage : public testing::Test {
     const auto variant = adapters::find_system("ufs", scheme);
     const auto made = benches_.get(disk, **variant);
     EXPECT_TRUE(made) << made.error().message();
-    StateDisk store((*made)->formatted.bytes);
+    StateDisk store((*made)->formatted.bytes, (*made)->formatted.log_at);
     const auto run = record_run((*made)->formatted, store, **variant, operations, {.unmount = true},
                                 folder_.path() / "run.hcrec");
     EXPECT_TRUE(run) << run.error().message();
@@ -83,8 +83,14 @@ class Damage : public testing::Test {
     EXPECT_TRUE(operations) << operations.error().message();
     return image_of(disk, *operations, scheme);
   }
-  DamageTrials trials_of(const std::vector<std::byte>& sound) {
-    auto trials = DamageTrials::create(sound, fsck_, audit_);
+  /// Of such an image; 0: its log is not on a device of its own.
+  std::uint64_t log_at(const std::string& disk, const std::string& scheme) {
+    const auto made = benches_.get(disk, **adapters::find_system("ufs", scheme));
+    EXPECT_TRUE(made) << made.error().message();
+    return (*made)->formatted.log_at;
+  }
+  DamageTrials trials_of(const std::vector<std::byte>& sound, std::uint64_t log_at = 0) {
+    auto trials = DamageTrials::create(sound, fsck_, audit_, log_at);
     EXPECT_TRUE(trials) << trials.error().message();
     return *std::move(trials);
   }
@@ -128,9 +134,9 @@ TEST_F(Damage, OfSeveralKindsIsPutRight) {
   for (const auto& [disk, family] :
        {std::pair("tiny", "histories"), std::pair("deep", "large-directories"), std::pair("deep", "indirect"),
         std::pair("tiny", "nearly-full"), std::pair("deep", "directories"), std::pair("tiny", "moves")})
-    for (const char* scheme : {"soft-updates", "journal", "netra"}) {
+    for (const char* scheme : {"soft-updates", "journal", "journal-external", "netra"}) {
       const auto image = image_of(disk, *workload::family_member(family, first % 10), scheme);
-      auto trials = trials_of(image);
+      auto trials = trials_of(image, log_at(disk, scheme));
       for (std::uint64_t seed = first; seed < end; ++seed) {
         const auto done = trials.run(seed, counts);
         EXPECT_TRUE(done) << disk << " " << family << " " << scheme << ": " << done.error().message();
