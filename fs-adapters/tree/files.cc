@@ -162,9 +162,12 @@ VfsResult<void> FileSystem::write_bytes(Operation& operation, CoreInode& inode, 
       return pass_on_errno(buffer);
     }
     std::memcpy(buffer->bytes().data() + start, data.data() + done, count);
-    store_->write_delayed(std::move(*buffer));
-    charge_copy(*store_, count);
     inode.attributes.size_bytes = std::max(inode.attributes.size_bytes, at + count);
+    if (end == blocks.bytes())
+      store_->write_filled(inode, std::move(*buffer));
+    else
+      store_->write_delayed(std::move(*buffer));
+    charge_copy(*store_, count);
     done += count;
   }
   touch(*store_, inode);

@@ -124,6 +124,12 @@ class InodeStore {
   /// A block of a file that block_to_change() or block_for_writing() gave has new bytes: written in the store's
   /// own time.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
+  /// The same of a block of a file whose last byte has been written: a store that writes behind sends it now, and
+  /// may wait.
+  virtual void write_filled(CoreInode& inode, os::HeldBuffer buffer) {
+    (void)inode;
+    write_delayed(std::move(buffer));
+  }
   /// Blocks from `first` on up to `end` become holes.
   virtual VfsResult<void> free_blocks(Operation& operation, CoreInode& inode, std::int64_t first,
                                       std::int64_t end) = 0;

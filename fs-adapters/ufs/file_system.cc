@@ -78,7 +78,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
                               superblock->features)
               .counts;
   }
-  auto volume = std::make_unique<Volume>(system, *superblock, std::move(groups));
+  auto volume = std::make_unique<Volume>(system, *superblock, std::move(groups), options.write_behind_bytes);
   // What is marked was marked by another mount. Of one that a check should have seen this one knows nothing.
   if (superblock->clean)
     volume->super.begin_generation();

@@ -27,6 +27,8 @@ struct MountOptions {
   SchemeKind scheme = SchemeKind::conventional;
   SchemeOptions options = {};
   AllocationOptions allocation = {};
+  /// What one file's full blocks may have on their way to the disk (write_behind.h); 0: data wait for the syncer.
+  std::uint64_t write_behind_bytes = 0;
   /// A file system that was not unmounted, and that no fsck has seen since: for who knows what they do.
   bool although_not_clean = false;
 };

@@ -41,6 +41,9 @@ class TreeStore final : public tree::InodeStore {
   VfsResult<os::HeldBuffer> block_for_writing(tree::Operation& operation, tree::CoreInode& inode,
                                               const tree::BlockWanted& wanted) override;
   void write_delayed(os::HeldBuffer buffer) override { volume_->cache.write_delayed(std::move(buffer)); }
+  void write_filled(tree::CoreInode& inode, os::HeldBuffer buffer) override {
+    volume_->write_behind.write(inode.number, std::move(buffer));
+  }
   VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode, std::int64_t first,
                               std::int64_t end) override;
   VfsResult<void> set_size(tree::Operation& operation, tree::CoreInode& inode,

@@ -11,7 +11,8 @@
 
 namespace headcrash::ufs {
 
-Volume::Volume(os::System& system, const Superblock& superblock, std::vector<Summary> summaries)
+Volume::Volume(os::System& system, const Superblock& superblock, std::vector<Summary> summaries,
+               std::uint64_t write_behind_bytes)
     : executor(system.executor),
       cpu(system.cpu),
       disk(system.queue),
@@ -22,7 +23,8 @@ Volume::Volume(os::System& system, const Superblock& superblock, std::vector<Sum
       groups(std::move(summaries)),
       allocator(*this),
       inodes(*this),
-      names(*this) {}
+      names(*this),
+      write_behind(cache, disk, write_behind_bytes) {}
 
 VfsResult<os::HeldBuffer> Volume::read_block(FragmentAddress at) {
   auto buffer = cache.read(place(at), os::Content::metadata, lba(at), geometry.block_bytes());

@@ -27,6 +27,7 @@
 #include "fs-adapters/ufs/journal_format.h"
 #include "fs-adapters/ufs/pending_names.h"
 #include "fs-adapters/ufs/scheme.h"
+#include "fs-adapters/ufs/write_behind.h"
 
 namespace headcrash::ufs {
 
@@ -35,7 +36,9 @@ inline constexpr os::BufferKey kSuperblockKey{.object = 0, .block = -1};
 
 class Volume {
  public:
-  Volume(os::System& system, const Superblock& superblock, std::vector<Summary> groups);
+  /// `write_behind_bytes`: write_behind.h.
+  Volume(os::System& system, const Superblock& superblock, std::vector<Summary> groups,
+         std::uint64_t write_behind_bytes = 0);
   Volume(const Volume&) = delete;
   Volume& operator=(const Volume&) = delete;
 
@@ -50,6 +53,7 @@ class Volume {
   Allocator allocator;
   Inodes inodes;
   PendingNames names;
+  WriteBehind write_behind;
   std::unique_ptr<Scheme> scheme;
   JournalSuperblock journal;  ///< as the mount has made it; where there is one
   bool abandoned = false;     ///< the power is gone: nothing is written or removed any more
