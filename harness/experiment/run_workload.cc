@@ -238,8 +238,9 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
   Runner runner(machine, run, *arguments);
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const timed::Phase* next = i + 1 < phases.size() ? &phases[i + 1] : nullptr;
-    Runner::End end =
-        phases[i].measured && next && next->measured ? Runner::End::at_once : Runner::End::quiet;
+    Runner::End end = next && (phases[i].next_at_once || (phases[i].measured && next->measured))
+                          ? Runner::End::at_once
+                          : Runner::End::quiet;
     if (next && next->after_cut && !phases[i].after_cut) end = Runner::End::cut;
     auto phase = runner.run(phases[i], end);
     if (!phase) return pass_on(phase);

@@ -78,6 +78,8 @@ struct Phase {
   std::size_t users = 1;
   bool measured = true;
   bool cold = false;  ///< synced before, and clean caches dropped
+  /// The next phase begins at once, whatever has not been written. So do measured phases that follow each other.
+  bool next_at_once = false;
   /// Not before the power has been cut and the file system has recovered: whoever can do that does it before
   /// the first such phase. All others continue without, and find the same.
   bool after_cut = false;

@@ -5,8 +5,8 @@
 // home directory. Our choices, where the paper is silent: 27 folders in four levels, log-normal sizes
 // (file_tree.h), a megabyte of 10^6 bytes, the source on the disk that is copied to, and read from it rather
 // than from the cache (`cold`), 8 KiB at a time as cp did (st_blksize of UNIX SVR4), so that reads and writes
-// of a file take turns (`unit-bytes`); what is removed has just been copied, on the disk and partly cached.
-// Users are threads instead of processes.
+// of a file take turns (`unit-bytes`); what is removed has just been copied ("newly copied"): nothing waits in
+// between, and what of the copy has not been written is written beside the removal. Users are threads instead of processes.
 #include <fmt/format.h>
 
 #include <memory>
@@ -71,11 +71,10 @@ std::vector<Phase> remove_phases(const Arguments& arguments) {
           {.name = "copy",
            .users = users,
            .measured = false,
+           .next_at_once = true,
            .body = [tree](User& user) -> PhaseResult {
              FileWork work(user);
-             if (const auto copied = tree->copy(work, source_of(user), copy_of(user), user.number); !copied)
-               return copied;
-             return work.sync();
+             return tree->copy(work, source_of(user), copy_of(user), user.number);
            }},
           {.name = "remove",
            .users = users,
