@@ -38,8 +38,8 @@ struct Step {
 };
 
 /// The commands of one script in its order, each with the files that it works on.
-std::vector<Step> script_of(const User& user, std::size_t files) {
-  Dice dice(mixed_seed(user.seed, user.number, 1));
+std::vector<Step> script_of(const User& user, std::size_t files, std::uint64_t script) {
+  Dice dice(mixed_seed(user.seed, user.number, 1 + script));
   std::vector<Step> steps;
   for (const Frequency& each : kMix) {
     for (int i = 0; i < each.times; ++i)
@@ -64,8 +64,15 @@ class Developer {
     return work_.sync();
   }
 
-  PhaseResult run_script() {
-    for (const Step& step : script_of(user_, tree_.files())) {
+  /// One after the other, each an operation.
+  PhaseResult run_scripts() {
+    for (std::uint64_t script = 0; script < argument(user_.arguments, "each"); ++script) {
+      if (const auto done = work_.operation([&] { return run_script(script); }); !done) return done;
+    }
+    return {};
+  }
+  PhaseResult run_script(std::uint64_t script) {
+    for (const Step& step : script_of(user_, tree_.files(), script)) {
       if (const auto done = run(step); !done) return done;
     }
     return {};
@@ -73,8 +80,10 @@ class Developer {
 
   /// What edited files must hold; what commands made for a while is gone.
   PhaseResult check() {
-    for (const Step& step : script_of(user_, tree_.files())) {
-      if (step.command == Command::ed) ++edits_[step.file];
+    for (std::uint64_t script = 0; script < argument(user_.arguments, "each"); ++script) {
+      for (const Step& step : script_of(user_, tree_.files(), script)) {
+        if (step.command == Command::ed) ++edits_[step.file];
+      }
     }
     for (std::size_t i = 0; i < tree_.files(); ++i) {
       if (const auto read = work_.read(file(i)); !read) return read;
@@ -221,10 +230,7 @@ std::vector<Phase> sdet_phases(const Arguments& arguments) {
   const auto tree = std::make_shared<const FileTree>(
       argument(arguments, "files"), argument(arguments, "home-bytes"), argument(arguments, "folders"));
   const std::size_t users = argument(arguments, "scripts");
-  const auto script = [tree](User& user) {
-    FileWork work(user);
-    return work.operation([&] { return Developer(user, *tree).run_script(); });
-  };
+  const auto script = [tree](User& user) { return Developer(user, *tree).run_scripts(); };
   return {{.name = "prepare",
            .users = users,
            .measured = false,
@@ -246,6 +252,8 @@ TimedWorkload sdet() {
                          {"files", 40, 12, 1, 10'000, "our choice: of a home directory"},
                          {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: of a home directory"},
                          {"folders", 8, 4, 1, 1'000, "our choice: of a home directory"},
+                         {"each", 1, 1, 1, 1'000,
+                          "our choice: scripts that each stream runs, one after the other"},
                          {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: of a command that computes"}},
           .phases = sdet_phases};
 }
