@@ -42,10 +42,14 @@ inline const char* name(Verdict verdict) {
   return "";
 }
 
+enum class RuleOf : std::uint8_t { anybody, ours };
 struct ClaimRule {
   std::string text;  ///< "Conventional > Flag > Chains > Soft Updates > No Order"
   Verdict verdict = Verdict::undecided;
   std::string detail;  ///< the numbers that decided
+  bool ours = false;   ///< no claim of the paper: what we ask of it beside
+
+  std::string told() const { return (ours ? "(ours) " : "") + text; }
 };
 
 /// A table that is no comparison with the paper, such as a calculator's. A column whose cells are all numbers

@@ -84,7 +84,7 @@ void add(db::ClaimRecords& records, const ClaimAnswer& answer) {
     records.numbers.push_back(
         {answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit, n.paper, n.ours, n.remark});
   for (const ClaimRule& r : answer.rules)
-    records.rules.push_back({answer.id, r.text, experiment::name(r.verdict), r.detail});
+    records.rules.push_back({answer.id, r.told(), experiment::name(r.verdict), r.detail});
   for (const Table& t : answer.tables) {
     for (std::size_t line = 0; line < t.rows.size(); ++line) {
       for (std::size_t i = 0; i < t.columns.size(); ++i)
@@ -163,11 +163,12 @@ std::vector<ExperimentSummary> known_experiments() {
   return all;
 }
 
-std::size_t ExperimentOutcome::count(Verdict verdict) const {
+std::size_t ExperimentOutcome::count(Verdict verdict, RuleOf whose) const {
   std::size_t rules = 0;
   for (const ClaimAnswer& answer : answers) {
     rules += static_cast<std::size_t>(std::count_if(
-        answer.rules.begin(), answer.rules.end(), [&](const ClaimRule& r) { return r.verdict == verdict; }));
+        answer.rules.begin(), answer.rules.end(),
+        [&](const ClaimRule& r) { return r.verdict == verdict && (whose == RuleOf::anybody || r.ours); }));
   }
   return rules;
 }

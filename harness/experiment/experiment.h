@@ -40,7 +40,7 @@ struct ExperimentOutcome {
   double modelled_s = 0;  ///< model time of all cells, and of what parts run beside them
   bool interrupted = false;
 
-  std::size_t count(Verdict verdict) const;
+  std::size_t count(Verdict verdict, RuleOf whose = RuleOf::anybody) const;
   /// Cells that have neither numbers nor a missing scheme for it.
   std::size_t failed() const;
 };

@@ -43,7 +43,7 @@ std::string text_of(const ClaimAnswer& answer) {
                         n.ours ? (ratio ? fmt::format("x{:.2f}", *ratio) : "") : n.remark);
   }
   for (const ClaimRule& rule : answer.rules)
-    text += fmt::format("  [{}] {}: {}\n", name(rule.verdict), rule.text, rule.detail);
+    text += fmt::format("  [{}] {}: {}\n", name(rule.verdict), rule.told(), rule.detail);
   for (const Table& table : answer.tables) text += text_of(table);
   for (const std::string& remark : answer.remarks) text += fmt::format("  {}\n", remark);
   return text + "\n";
@@ -72,7 +72,7 @@ json json_of(const ClaimAnswer& answer) {
                        {"ratio", figure_json(n.ratio())},
                        {"remark", n.ours ? "" : n.remark}});
   for (const ClaimRule& r : answer.rules)
-    rules.push_back({{"rule", r.text}, {"verdict", name(r.verdict)}, {"detail", r.detail}});
+    rules.push_back({{"rule", r.text}, {"ours", r.ours}, {"verdict", name(r.verdict)}, {"detail", r.detail}});
   json tables = json::array(), plots = json::array();
   for (const Table& table : answer.tables) tables.push_back(json_of(table));
   for (const Plot& plot : answer.plots) plots.push_back(json_of(plot));
@@ -97,6 +97,12 @@ std::string as_text(const ExperimentOutcome& outcome) {
   text += fmt::format("{} rules hold, {} do not, {} are undecided, since a cell is missing or failed\n",
                       outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
                       outcome.count(Verdict::undecided));
+  const std::size_t held = outcome.count(Verdict::holds, RuleOf::ours),
+                    missed = outcome.count(Verdict::does_not_hold, RuleOf::ours);
+  if (held + missed > 0)
+    text += fmt::format("of these, {} and {} are rules of ours, marked so; the paper's: {} hold, {} do not\n",
+                        held, missed, outcome.count(Verdict::holds) - held,
+                        outcome.count(Verdict::does_not_hold) - missed);
   return text;
 }
 
@@ -116,7 +122,7 @@ std::string as_csv(const ExperimentOutcome& outcome) {
                           quoted(n.unit), number(n.paper), number(n.ours), number(n.ratio()),
                           quoted(n.ours ? "" : n.remark));
     for (const ClaimRule& rule : answer.rules)
-      text += fmt::format("{},rule,{},,,,,,{}\n", answer.id, quoted(rule.text), quoted(name(rule.verdict)));
+      text += fmt::format("{},rule,{},,,,,,{}\n", answer.id, quoted(rule.told()), quoted(name(rule.verdict)));
   }
   return text;
 }

@@ -48,6 +48,16 @@ void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& v
   answer.rules.push_back(std::move(rule));
 }
 
+/// What the paper does not claim: the last rule of the answer is of ours.
+inline void mark_ours(ClaimAnswer& answer) {
+  answer.rules.back().ours = true;
+}
+
+/// Within a factor `times` either way.
+inline bool within_times(double ours, double paper, double times) {
+  return ours <= paper * times && ours * times >= paper;
+}
+
 /// Falling, neighbours at most `slack` the wrong way round (a share).
 inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
                         double slack = 0) {
