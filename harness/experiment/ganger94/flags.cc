@@ -119,11 +119,20 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
     add_falling(elapsed, with + " is at most " + name, column(bars, "copy", elapsed_of, {name, with.c_str()}),
                 0.005);
   }
+  // "This trend" has no exception for -NR.
+  add_falling(elapsed, "with -NR, too: Full-NR > Back-NR > Part-NR > Ignore",
+              column(bars, "copy", elapsed_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
+  elapsed.remarks.push_back(
+      "The paper's trend, a less restrictive meaning is a faster one, is without exception in this figure. Where ours "
+      "has it the other way round with -NR, the cause is figure 2's: the stricter meaning leaves fewer writes that may "
+      "go, and reads that pass meet fewer of them.");
   ClaimAnswer access{
       .id = "GP-02", .part = "figure1", .title = "4-user copy by the flag's meaning: disk access"};
   add_bars(access, bars, "copy", "access", "ms", access_of);
   add_falling(access, "access times fall: Full > Back > Part > Ignore",
               column(bars, "copy", access_of, {"Full", "Back", "Part", "Ignore"}));
+  add_falling(access, "with -NR, too: Full-NR > Back-NR > Part-NR > Ignore",
+              column(bars, "copy", access_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
   return {elapsed, access};
 }
 
@@ -141,19 +150,19 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
                bar.cell->of("remove", elapsed_of));
   add_stricter_is_faster(elapsed, "caches dropped", column(cold, "remove", elapsed_of, kWithBypass));
   elapsed.remarks.push_back(
-      "All writes of our removal are flagged, and with nothing else in the queue the three meanings are one: "
-      "what "
-      "differs in the paper needs writes without a flag beside them, such as data of the copy that was made "
-      "just "
-      "before. The same effect shows in table 2: Flag, whose writes go one by one, is faster than Chains "
-      "(GP-21).");
+      "All writes of a removal are flagged: the three meanings differ by writes without a flag beside them, such as "
+      "data of the copy that was made just before, of which the removal begins with what has not been written yet. "
+      "Caches dropped: everything has been, and the three are one.");
   ClaimAnswer response{
       .id = "GP-04", .part = "figure2", .title = "1-user remove by the flag's meaning: driver response"};
   add_bars(response, bars, "remove", "response", "ms", response_of);
   const auto strict = column(bars, "remove", response_of, {"Full-NR", "Back-NR", "Part-NR"});
-  add_rule(response, "seconds, not milliseconds (the paper: 5 s and more)", strict, [&] {
-    return std::all_of(strict.begin(), strict.end(), [](const Named& each) { return *each.value >= 1000; });
+  add_rule(response, "5 s and more", strict, [&] {
+    return std::all_of(strict.begin(), strict.end(), [](const Named& each) { return *each.value >= 5000; });
   });
+  response.remarks.push_back(
+      "Mean response follows from how many writes of a removal are in the queue at once: counterfactual of GP-21, "
+      "room for copies.");
   return {elapsed, response};
 }
 
@@ -283,8 +292,10 @@ std::vector<ClaimAnswer> chains(Context& context) {
                                 {"chains-NR", passing.of("copy", elapsed_of)}};
   add_number(bypass, plain, "chains", "elapsed", "s", {}, same[0].value);
   add_number(bypass, passing, "chains-NR", "elapsed", "s", {}, same[1].value);
-  add_rule(bypass, "-NR has no meaning: reads never depend on writes", same,
-           [&] { return *same[0].value == *same[1].value; });
+  add_rule(
+      bypass,
+      "-NR has no meaning: reads never depend on writes (so by construction: fs-adapters/os/disk_order.cc)",
+      same, [&] { return *same[0].value == *same[1].value; });
   return {deallocation, copying, bypass};
 }
 

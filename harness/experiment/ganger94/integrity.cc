@@ -160,6 +160,8 @@ std::vector<ClaimAnswer> integrity(Context& context) {
         answer,
         fmt::format("{}: {}", system->name(), system->control() ? "is caught" : "no state breaks a rule"),
         values, [&] { return *values[0].value > 0 && (*values[1].value > 0) == system->control(); });
+    // The paper has no journal, and says nothing of what its own settings (5 s, BSD's last write) leave.
+    if (std::string_view(system->name()).starts_with("journal")) mark_ours(answer);
   }
   return {answer};
 }

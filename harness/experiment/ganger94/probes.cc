@@ -210,6 +210,7 @@ std::vector<ClaimAnswer> counterfactuals(Context& context) {
        }},
       {"cache of 12 MiB", [](UfsSetup& s) { s.machine.cache_bytes = 12 << 20; }},
       {"a processor that costs nothing", [](UfsSetup& s) { s.machine.costs = {}; }},
+      {"data delayed, too", [](UfsSetup& s) { s.write_behind_bytes = 0; }},
       {"directories delayed",
        [](UfsSetup& s) { s.scheme.mount.options.last_write = ufs::LastWrite::delayed; }},
   };

@@ -169,8 +169,8 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
                                      .unit = "%",
                                      .ours = part_of(values[0].value, values[1].value, 100),
                                      .remark = curves->remark(soft_updates, users)});
-      add_rule(near_memory, fmt::format("{}, {} users: at least 95 %", kind, users), values,
-               [&] { return *values[0].value >= 0.95 * *values[1].value; });
+      add_rule(near_memory, fmt::format("{}, {} users: within 5 %", kind, users), values,
+               [&] { return std::abs(*values[0].value / *values[1].value - 1) <= 0.05; });
     }
   }
   // A dependency's cost was calibrated by the copy; a file costs 3 ms of processor here, all told.
@@ -181,6 +181,9 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
   add_number(near_memory, noted, "creates, 8; dependencies cost nothing", "of No Order", "%", {},
              part_of(noted.of("create", files_per_second), creates.at(no_order, 8).value, 100));
   near_memory.remarks.push_back(
+      "\"In all cases, Soft Updates performance is within 5 percent\", either way. Removals that are faster than No "
+      "Order's leave the work to the syncer, as in the paper's own table 2, where they take 88 % of its time.");
+  near_memory.remarks.push_back(
       "Counterfactual: what is missing to 95 % is the processor's time for dependencies (110 us each, from "
       "table 1). "
       "A file takes it about 3 ms in all here; the paper's absolute throughput is not printed.");
@@ -190,12 +193,15 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
 std::vector<ClaimAnswer> figure_6(Context& context) {
   Cells& cells = context.cells;
   const timed::Arguments more =
-      context.scaled ? timed::Arguments{} : timed::Arguments{{"command-cpu-ms", kCommandCpuMs}};
+      context.scaled ? timed::Arguments{}
+                     : timed::Arguments{{"command-cpu-ms", kCommandCpuMs}, {"each", kScriptsEach}};
   const Curves curves(cells, "sdet", "scripts", "scripts", kScripts, scripts_per_hour, more);
   ClaimAnswer answer{.id = "GP-27", .part = "figure6", .title = "Sdet: scripts an hour"};
   curves.add(answer, "throughput", "scripts/h");
   answer.remarks.push_back(fmt::format(
-      "A command that computes takes {} ms: an estimate, the paper prints no times.", kCommandCpuMs));
+      "A command that computes takes {} ms: an estimate, the paper prints no times. Each stream runs {} scripts one after "
+      "the other, so that what the first of them delayed is written while the next ones run.",
+      kCommandCpuMs, kScriptsEach));
   const struct {
     Compared scheme;
     double paper, low, high;
@@ -206,12 +212,13 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
   for (const auto& gain : kGains) {
     const auto values = at_users(curves, {gain.scheme, conventional}, 8);
     const Figure ours = part_of(values[0].value, values[1].value, 100);
-    answer.numbers.push_back({.cell = fmt::format("{}, 8", name_of(gain.scheme)),
-                              .quantity = "of Conventional",
-                              .unit = "%",
-                              .paper = gain.paper,
-                              .ours = ours,
-                              .remark = curves.remark(gain.scheme, 8)});
+    answer.numbers.push_back(
+        {.cell = fmt::format("{}, 8 (the paper's: middle of a range)", name_of(gain.scheme)),
+         .quantity = "of Conventional",
+         .unit = "%",
+         .paper = gain.paper,
+         .ours = ours,
+         .remark = curves.remark(gain.scheme, 8)});
     add_rule(answer,
              fmt::format("8 scripts: {} at {:g} to {:g} % of Conventional", name_of(gain.scheme), gain.low,
                          gain.high),
@@ -219,7 +226,7 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
   }
   if (!context.scaled) {
     for (const std::int64_t ms : {std::int64_t{4}, std::int64_t{10}}) {
-      const timed::Arguments arguments{{"command-cpu-ms", ms}, {"scripts", 8}};
+      const timed::Arguments arguments{{"command-cpu-ms", ms}, {"scripts", 8}, {"each", kScriptsEach}};
       const Cell& free = cell_of(cells, usual(no_order), "sdet", arguments);
       const Cell& bound = cell_of(cells, usual(conventional), "sdet", arguments);
       add_number(answer, free, fmt::format("No Order, 8; commands of {} ms", ms), "of Conventional", "%", 160,
@@ -249,30 +256,42 @@ std::vector<ClaimAnswer> overall(Context& context) {
               {"create-remove-1k", "create-remove", {{"users", 8}}}};
   const struct {
     Compared scheme;
-    double paper, least;
-  } kMost[] = {{flag, 6, 1.3}, {Compared::chains, 6, 1.3}, {soft_updates, 15, 2}};
+    double paper, often;
+    const char* words;
+  } kMost[] = {
+      {flag, 6, 1.3, "more than 30 percent in many cases, up to a maximum of 500 percent"},
+      {Compared::chains, 6, 1.3, "more than 30 percent in many cases, up to a maximum of 500 percent"},
+      {soft_updates, 15, 2, "more than a factor of 2 in many cases, up to a factor of 15"}};
+  constexpr std::size_t kMany = 2;
   for (const auto& most : kMost) {
-    Figure largest;
-    std::string where;
-    for (const auto& one : kAll) {
-      const Figure ratio =
-          ratio_of(cell_of(cells, usual(conventional), one.workload, one.arguments),
-                   cell_of(cells, usual(most.scheme), one.workload, one.arguments), one.phase);
-      if (ratio && (!largest || *ratio > *largest)) {
-        largest = ratio;
-        where = one.workload;
-      }
-    }
-    answer.numbers.push_back({.cell = fmt::format("Conventional by {}", name_of(most.scheme)),
+    std::vector<Named> ratios;
+    for (const auto& one : kAll)
+      ratios.push_back(
+          {one.workload,
+           ratio_of(cell_of(cells, usual(conventional), one.workload, one.arguments),
+                    cell_of(cells, usual(most.scheme), one.workload, one.arguments), one.phase)});
+    const auto largest = std::max_element(ratios.begin(), ratios.end(),
+                                          [](const Named& a, const Named& b) { return a.value < b.value; });
+    const std::string name = name_of(most.scheme);
+    answer.numbers.push_back({.cell = fmt::format("Conventional by {}", name),
                               .quantity = "largest ratio of elapsed times",
                               .paper = most.paper,
-                              .ours = largest,
-                              .remark = largest ? where : "no cell"});
+                              .ours = largest->value,
+                              .remark = largest->value ? largest->name : "no cell"});
     add_rule(answer,
-             fmt::format("{}: at least {:g} times as fast somewhere, in a workload that removes",
-                         name_of(most.scheme), most.least),
-             {{where, largest}},
-             [&] { return *largest >= most.least && where.find("remove") != std::string::npos; });
+             fmt::format("{}: \"{}\": {:g} times as fast in {} of the {} at least", name, most.words,
+                         most.often, kMany, ratios.size()),
+             ratios, [&] {
+               return static_cast<std::size_t>(std::count_if(
+                          ratios.begin(), ratios.end(),
+                          [&](const Named& each) { return *each.value >= most.often; })) >= kMany;
+             });
+    add_rule(answer,
+             fmt::format("{}: the largest, within a quarter of {:g} times, is a removal's", name, most.paper),
+             {*largest}, [&] {
+               return std::abs(*largest->value / most.paper - 1) <= 0.25 &&
+                      largest->name.find("remove") != std::string::npos;
+             });
   }
   return {answer};
 }
