@@ -31,8 +31,6 @@ namespace headcrash::campaign {
 namespace {
 
 using nlohmann::json;
-using run::as_step;
-using run::broken;
 using run::Step;
 using run::stop;
 using std::chrono::milliseconds;

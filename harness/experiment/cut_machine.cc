@@ -82,7 +82,8 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
   const auto& devices = run->header().devices;
   const auto& caches = run->caches();
   const auto has_cache = [&](model::DeviceId id) { return std::ranges::find(caches, id) != caches.end(); };
-  for (model::DeviceId id = 0; id < devices.size(); ++id) {
+  for (std::size_t at = 0; at < devices.size(); ++at) {
+    const auto id = static_cast<model::DeviceId>(at);
     if (!devices[id].medium) continue;
     const auto image = run->image(state, id);
     if (!image) return pass_on(image);
