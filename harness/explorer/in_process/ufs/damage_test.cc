@@ -103,8 +103,8 @@ class Damage : public testing::Test {
 
 TEST_F(Damage, EachKindShowsItsFindingAndIsPutRight) {
   const std::vector<std::vector<std::byte>> images{
-      known_image("tiny"), known_image("deep"), known_image("deep", "journal"), known_image("tiny", "netra"),
-      known_image("deep", "netra")};
+      known_image("tiny"),          known_image("deep"),          known_image("deep", "journal"),
+      known_image("tiny", "netra"), known_image("deep", "netra"), known_image("deep", "netra-map")};
   for (const DamageKind& kind : damage_kinds()) {
     DamageCounts counts;
     for (const auto& image : images) {
