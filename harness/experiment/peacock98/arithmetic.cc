@@ -24,7 +24,8 @@ ClaimAnswer extrapolation() {
 }
 
 ClaimAnswer own_numbers() {
-  ClaimAnswer answer{.id = "PK-05", .part = "arithmetic", .title = "Figures of merit beside each other"};
+  ClaimAnswer answer{
+      .id = "PK-05, printed", .part = "arithmetic", .title = "Figures of merit beside each other"};
   add_row(answer, "bmap + fast fsck on RAID-5 with Presto, figure 4 over figure 2", "throughput", "times", 1.,
           1466. / 1397, {});
   add_row(answer, "fast fsck alone with Presto, by figure 4 and 23 %", "throughput", "ops/s", {}, 1466 / 1.23,
@@ -41,7 +42,7 @@ ClaimAnswer own_numbers() {
 
 ClaimAnswer shares() {
   ClaimAnswer answer{
-      .id = "PK-17", .part = "arithmetic", .title = "\"3 % to 25 %\", \"4 to 30 times faster\""};
+      .id = "PK-17, printed", .part = "arithmetic", .title = "\"3 % to 25 %\", \"4 to 30 times faster\""};
   const double with = 100 * 15.6 / 219, without = 100 * 54. / 219, empty = 100 * 42. / 382;
   add_row(answer, "table 1, fast fsck + Presto over UFS", "recovery", "%", {}, with, {});
   add_row(answer, "table 1, fast fsck over UFS", "recovery", "%", {}, without, {});

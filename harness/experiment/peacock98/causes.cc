@@ -38,7 +38,7 @@ ClaimAnswer fast_fsck_on_raid5(Context& context) {
   fcfs.drives_in_order = true;
   many.nfsds = 256;
   no_hot_spot.scheme = "netra-check";
-  return knees(context, "PK-07", "Fast fsck on RAID-5 without Presto", 298,
+  return knees(context, "PK-07, fast fsck", "Fast fsck on RAID-5 without Presto", 298,
                {{"as it is", usual},
                 {"each mark is a write of its own", alone},
                 {"drives in order of arrival", fcfs},
@@ -52,7 +52,7 @@ ClaimAnswer logging_on_raid5(Context& context) {
   few.nfsds = 16;
   many.nfsds = 256;
   metadata.scheme = "journal-external";
-  return knees(context, "PK-07", "A log on a drive of its own, RAID-5 without Presto", 587,
+  return knees(context, "PK-07, logging", "A log on a drive of its own, RAID-5 without Presto", 587,
                {{"as it is", usual},
                 {"16 nfsds", few},
                 {"256 nfsds: more requests share a commit", many},
@@ -65,7 +65,7 @@ ClaimAnswer sold_on_raid5_presto(Context& context) {
   slow.processor = .5;
   few.nfsds = 16;
   alone.marks_alone = true;
-  return knees(context, "PK-08", "Bmap + fast fsck on RAID-5 with Presto", 1466,
+  return knees(context, "PK-08, causes", "Bmap + fast fsck on RAID-5 with Presto", 1466,
                {{"as it is", usual},
                 {"half the processor", slow},
                 {"16 nfsds", few},
@@ -74,7 +74,8 @@ ClaimAnswer sold_on_raid5_presto(Context& context) {
 
 /// A check without anything to repair, by how many headers there are to read.
 ClaimAnswer constant_of_fast_fsck(Context& context) {
-  ClaimAnswer answer{.id = "PK-13", .part = "causes", .title = "Fast fsck of an empty file system, 44 GB"};
+  ClaimAnswer answer{
+      .id = "PK-13, causes", .part = "causes", .title = "Fast fsck of an empty file system, 44 GB"};
   for (const char* const group : {"16M", "8M"}) {
     ServerChoice choice{.presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
     choice.group_size = group;

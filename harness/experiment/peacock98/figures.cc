@@ -167,6 +167,11 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
            [&] { return *more >= 15 && *more <= 30; });
   ClaimAnswer signs{
       .id = "PK-23", .part = "raid5-presto", .title = "What each tuning does with Presto (section 6.2)"};
+  const Figure ufs = curves.knee(Tuning::ufs);
+  add_row(signs, "fast fsck over UFS", "throughput", "times", {},
+          part_of(curves.knee(Tuning::fast_fsck), ufs), kNoKnee);
+  add_row(signs, "bmap over UFS", "throughput", "times", {}, part_of(curves.knee(Tuning::bmap), ufs),
+          kNoKnee);
   add_signs(signs, curves);
   return {reversal, cached, signs};
 }
@@ -188,7 +193,8 @@ std::vector<ClaimAnswer> raid0_presto(Context& context) {
   const Curves curves = run_all(context, Raid::raid0, Presto::both);
   if (interrupted(curves)) return {};
   ClaimAnswer answer = figure(
-      curves, {.id = "PK-09", .part = "raid0-presto", .title = "LADDIS on RAID-0 with Presto (figure 6)"},
+      curves,
+      {.id = "PK-09, Presto", .part = "raid0-presto", .title = "LADDIS on RAID-0 with Presto (figure 6)"},
       "figure6", {{Tuning::bmap_fast_fsck, {3046, 20}}});
   add_rule(answer, "logging has a lower throughput than bmap + fast fsck",
            {named(curves, Tuning::vxld), named(curves, Tuning::bmap_fast_fsck)},

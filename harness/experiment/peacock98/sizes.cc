@@ -20,16 +20,22 @@ struct Row {
   const char* label;
   Tuning tuning;
   Repair repair;
+  bool busy_map = false;
 };
-constexpr std::array kRows{Row{"UFS, full fsck", Tuning::ufs, Repair::always},
-                           Row{"bmap + fast fsck", Tuning::bmap_fast_fsck, Repair::fast},
-                           Row{"VxFS, log inside", Tuning::vxfs, Repair::as_needed},
-                           Row{"VxFS/VxLD, log on a device of its own", Tuning::vxld, Repair::as_needed}};
+constexpr std::array kRows{
+    Row{"UFS, full fsck", Tuning::ufs, Repair::always},
+    Row{"bmap + fast fsck", Tuning::bmap_fast_fsck, Repair::fast},
+    Row{"VxFS, log inside", Tuning::vxfs, Repair::as_needed},
+    Row{"VxFS/VxLD, log on a device of its own", Tuning::vxld, Repair::as_needed},
+    Row{"bmap + fast fsck with a map of busy groups", Tuning::bmap_fast_fsck, Repair::fast, true}};
 
 /// `bytes` nothing: all of the drives.
 Recovered recovered(Context& context, const Row& row, std::optional<std::uint64_t> bytes) {
-  const auto options =
-      machine_of({.raid = Raid::raid0, .presto = Presto::both, .tuning = row.tuning, .size_bytes = bytes});
+  const auto options = machine_of({.raid = Raid::raid0,
+                                   .presto = Presto::both,
+                                   .tuning = row.tuning,
+                                   .size_bytes = bytes,
+                                   .busy_map = row.busy_map});
   if (!options) return {.seconds = {}, .error = Cell::kNotBuilt};
   const auto machine = ModelledMachine::start(*options);
   if (!machine) return {.seconds = {}, .error = machine.error().message()};
