@@ -62,13 +62,11 @@ std::uint64_t Allocator::available_fragments() const {
 }
 
 VfsResult<os::HeldBuffer> Allocator::read_group(std::uint32_t group) {
-  const FragmentAddress at = volume_.geometry.header(group);
-  auto buffer = volume_.cache.read(Volume::place(at), os::Content::metadata, volume_.lba(at),
-                                   volume_.geometry.block_bytes());
-  if (!buffer) return refuse(EIO);
+  auto buffer = volume_.read_block(volume_.geometry.header(group));
+  if (!buffer) return buffer;
   // What lies there is believed after a look only: a damaged header allocates nothing.
   if (!CylinderGroup::problem_of(volume_.geometry, buffer->bytes(), group).empty()) return refuse(EIO);
-  return std::move(*buffer);
+  return buffer;
 }
 
 void Allocator::changed(std::uint32_t group, const Summary& totals, os::HeldBuffer buffer) {

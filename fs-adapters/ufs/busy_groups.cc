@@ -166,18 +166,10 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group, const std::ve
   return {};
 }
 
-VfsResult<os::HeldBuffer> BusyGroups::read_foreign_block(std::uint32_t group) {
-  const FragmentAddress at = volume_.geometry.foreign_block(group);
-  auto buffer = volume_.cache.read(Volume::place(at), os::Content::metadata, volume_.lba(at),
-                                   volume_.geometry.block_bytes());
-  if (!buffer) return refuse(EIO);
-  return std::move(*buffer);
-}
-
 /// Of a quiet group: what was there must not count again.
 VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
   if (!volume_.super.features.foreign_block) return {};
-  auto block = read_foreign_block(group);
+  auto block = volume_.read_block(volume_.geometry.foreign_block(group));
   if (!block) return pass_on_errno(block);
   ForeignBlock list(block->bytes());
   if (list.inodes().empty() && !block->dirty()) {
@@ -193,7 +185,7 @@ VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
 VfsResult<bool> BusyGroups::add_to_foreign_block(std::uint32_t group,
                                                  const std::vector<InodeNumber>& inodes) {
   if (!volume_.super.features.foreign_block) return false;
-  auto block = read_foreign_block(group);
+  auto block = volume_.read_block(volume_.geometry.foreign_block(group));
   if (!block) return pass_on_errno(block);
   ForeignBlock list(block->bytes());
   const bool all = std::ranges::all_of(inodes, [&](InodeNumber inode) { return list.add(inode); });

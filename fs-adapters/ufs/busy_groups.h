@@ -95,7 +95,6 @@ class BusyGroups {
   VfsResult<void> write_inode_marks(std::uint32_t group, const std::vector<Group::Wanted>& wanted);
   VfsResult<void> mark_fragments(std::uint32_t group, const std::vector<Extent>& extents);
   bool add_inode(BusyMarks& marks, std::uint32_t group, InodeNumber inode, bool is_directory) const;
-  VfsResult<os::HeldBuffer> read_foreign_block(std::uint32_t group);
   VfsResult<void> empty_foreign_block(std::uint32_t group);
   VfsResult<bool> add_to_foreign_block(std::uint32_t group, const std::vector<InodeNumber>& inodes);
   VfsResult<void> write_inode(InodeNumber number);

@@ -95,16 +95,12 @@ class FastCheck {
         s_.summaries.push_back(record.counts);
         continue;
       }
-      BusyGroup group{.number = number, .header = std::vector<std::byte>(geometry_.block_bytes())};
-      std::vector<std::byte> others;  // in one request: the way to the group is what costs
-      if (s_.superblock.features.foreign_block) {
-        group.header.resize(2 * std::size_t{geometry_.block_bytes()});
-        if (!s_.read(geometry_.header(number), group.header)) return false;
-        others.assign(group.header.begin() + geometry_.block_bytes(), group.header.end());
-        group.header.resize(geometry_.block_bytes());
-      } else if (!s_.read(geometry_.header(number), group.header)) {
-        return false;
-      }
+      // Both in one request: the way to the group is what costs.
+      const std::size_t length = geometry_.block_bytes();
+      std::vector<std::byte> blocks(s_.superblock.features.foreign_block ? 2 * length : length);
+      if (!s_.read(geometry_.header(number), blocks)) return false;
+      BusyGroup group{.number = number,
+                      .header = {blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(length)}};
       if (!CylinderGroup::problem_of(geometry_, group.header, number).empty()) return false;
       s_.summaries.push_back(CylinderGroup(geometry_, group.header, number).totals());
       const BusyMarks marks(geometry_, group.header, number);
@@ -116,7 +112,7 @@ class FastCheck {
         if (marks.inode_busy(i)) numbers.push_back(first + i);
       const auto foreign = marks.foreign_inodes();
       numbers.insert(numbers.end(), foreign.begin(), foreign.end());
-      const auto more = ForeignBlock(others).inodes();
+      const auto more = ForeignBlock(std::span(blocks).subspan(length)).inodes();
       numbers.insert(numbers.end(), more.begin(), more.end());
       groups_.push_back(std::move(group));
     }
