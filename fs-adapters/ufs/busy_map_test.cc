@@ -111,15 +111,10 @@ TEST_P(Maps, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
   EXPECT_EQ(on_map(*m.store), 0U);
   FastCheckTrial trial;
   std::size_t mixed = 0;
-  for (const os::LoggedStore::Write& write : m.log.log) {
-    const std::size_t half = write.bytes.size() / kSectorBytes / 2 * kSectorBytes;
-    ASSERT_TRUE(before->write(write.lba, std::span(write.bytes).first(half)));
-    ASSERT_EQ(trial.difference(*before), "");
-    ASSERT_TRUE(before->write(write.lba, write.bytes));
-    ASSERT_EQ(trial.difference(*before), "");
+  ASSERT_NO_FATAL_FAILURE(bench::compare_checks_after_each(m.log.log, *before, trial, [&] {
     const std::size_t busy = on_map(*before);
     mixed += busy > 0 && busy < 16 ? 1 : 0;
-  }
+  }));
   EXPECT_GT(mixed, 100U) << "some groups were busy, others not";
   EXPECT_EQ(trial.counts()[1].value, 0U) << trial.counts()[1].name;
 }
@@ -132,9 +127,7 @@ INSTANTIATE_TEST_SUITE_P(All, Maps, testing::Values("netra-map", "netra-map-flus
 
 TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
   for (const bool with_map : {false, true}) {
-    bench::Setup setup = bench::setup_named(with_map ? "netra-map" : "netra");
-    setup.mount.options.netra.flush_interval_ns = 0;
-    Mounted m(setup, kManyGroups);
+    Mounted m(bench::without_flusher(with_map ? "netra-map" : "netra"), kManyGroups);
     m.mount();
     m.as_user([&] {
       Vfs& fs = *m.file_system;
@@ -169,9 +162,7 @@ TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
 /// It may have cleared an inode already whose blocks lie in quiet groups, where no fast check looks for them.
 TEST(BusyMap, WhicheverCheckIsCutTheNextOneEndsIt) {
   for (const char* scheme : {"netra", "netra-map"}) {
-    bench::Setup setup = bench::setup_named(scheme);
-    setup.mount.options.netra.flush_interval_ns = 0;
-    Mounted m(setup, kManyGroups);
+    Mounted m(bench::without_flusher(scheme), kManyGroups);
     m.mount();
     m.as_user([&] {
       bench::put_file(*m.file_system, "f", std::string(3 << 20, 'f'));
@@ -213,9 +204,7 @@ TEST(BusyMap, WhicheverCheckIsCutTheNextOneEndsIt) {
 
 /// A header that could not be written quiet has to stay on the map.
 TEST(BusyMap, AGroupThatCouldNotBeMadeQuietStaysOnTheMap) {
-  bench::Setup setup = bench::setup_named("netra-map");
-  setup.mount.options.netra.flush_interval_ns = 0;
-  Mounted m(setup, kManyGroups);
+  Mounted m(bench::without_flusher("netra-map"), kManyGroups);
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;
@@ -237,9 +226,7 @@ TEST(BusyMap, AGroupThatCouldNotBeMadeQuietStaysOnTheMap) {
 }
 
 TEST(BusyMap, AGroupThatIsEnteredWhileItIsMadeQuietStaysOnTheMap) {
-  bench::Setup setup = bench::setup_named("netra-map");
-  setup.mount.options.netra.flush_interval_ns = 0;
-  Mounted m(setup, kManyGroups);
+  Mounted m(bench::without_flusher("netra-map"), kManyGroups);
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;

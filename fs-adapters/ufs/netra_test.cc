@@ -89,13 +89,7 @@ TEST_P(NetraSetups, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
   m.unmount();
   bench::expect_clean(*m.store);
   FastCheckTrial trial;
-  for (const os::LoggedStore::Write& write : m.log.log) {
-    const std::size_t half = write.bytes.size() / kSectorBytes / 2 * kSectorBytes;
-    ASSERT_TRUE((*before)->write(write.lba, std::span(write.bytes).first(half)));
-    ASSERT_EQ(trial.difference(**before), "");
-    ASSERT_TRUE((*before)->write(write.lba, write.bytes));
-    ASSERT_EQ(trial.difference(**before), "");
-  }
+  ASSERT_NO_FATAL_FAILURE(bench::compare_checks_after_each(m.log.log, **before, trial));
   const auto counts = trial.counts();
   EXPECT_GT(counts[0].value, 200U) << counts[0].name;
   EXPECT_EQ(counts[1].value, 0U) << counts[1].name;
@@ -136,9 +130,8 @@ TEST(Netra, AnExchangeDemandsAFullCheckUntilAllIsWritten) {
 }
 
 TEST(Netra, AFastCheckReadsHeadersAndWhatIsBusy) {
-  bench::Setup setup = bench::setup_named("netra");
-  setup.mount.options.netra.flush_interval_ns = 0;
-  Mounted m(setup, {.device_bytes = 64 << 20, .mkfs = {.bytes_per_inode = 4096, .group_bytes = 4 << 20}});
+  Mounted m(bench::without_flusher("netra"),
+            {.device_bytes = 64 << 20, .mkfs = {.bytes_per_inode = 4096, .group_bytes = 4 << 20}});
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;
@@ -221,9 +214,8 @@ struct MarkedAtOnce {
 /// header's writes the one with the number `fails` does.
 MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
   constexpr InodeNumber kFirst = 64;
-  bench::Setup setup = bench::setup_named("netra");
+  bench::Setup setup = bench::without_flusher("netra");
   setup.mount.options.netra.marks_together = together;
-  setup.mount.options.netra.flush_interval_ns = 0;
   Mounted m(setup);
   m.mount();
   m.as_user([&] { EXPECT_TRUE(m.file_system->mkdir("d", 0755)); });
@@ -343,9 +335,8 @@ TEST(Netra, FullListsOfForeignInodesLeaveItToTheFullCheck) {
 /// Files of many groups grow in one. Their inodes do not fit its header; of those in the block behind it, too, a fast check
 /// knows, also when their own groups are quiet; and the group may become quiet and busy again.
 TEST(Netra, ABlockOfForeignInodesCountsAsTheHeaderDoes) {
-  bench::Setup setup = bench::setup_named("netra-foreign-block");
-  setup.mount.options.netra.flush_interval_ns = 0;
-  Mounted m(setup, {.device_bytes = 24 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 1 << 20}});
+  Mounted m(bench::without_flusher("netra-foreign-block"),
+            {.device_bytes = 24 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 1 << 20}});
   m.mount();
   const auto grow = [&](int first) {
     Vfs& fs = *m.file_system;
@@ -378,19 +369,12 @@ TEST(Netra, ABlockOfForeignInodesCountsAsTheHeaderDoes) {
   EXPECT_EQ(busy_of(m).counters().full_checks, 0U);
   m.file_system->abandon();
   FastCheckTrial trial;
-  for (const os::LoggedStore::Write& write : m.log.log) {
-    const std::size_t half = write.bytes.size() / kSectorBytes / 2 * kSectorBytes;
-    ASSERT_TRUE(before->write(write.lba, std::span(write.bytes).first(half)));
-    ASSERT_EQ(trial.difference(*before), "");
-    ASSERT_TRUE(before->write(write.lba, write.bytes));
-    ASSERT_EQ(trial.difference(*before), "");
-  }
+  ASSERT_NO_FATAL_FAILURE(bench::compare_checks_after_each(m.log.log, *before, trial));
 }
 
 TEST(Netra, ABlockOfForeignInodesBeginsEmptyAndMayBeFull) {
-  bench::Setup setup = bench::setup_named("netra-foreign-block");
-  setup.mount.options.netra.flush_interval_ns = 0;
-  Mounted m(setup, {.device_bytes = 64 << 20, .mkfs = {.bytes_per_inode = 2048, .group_bytes = 4 << 20}});
+  Mounted m(bench::without_flusher("netra-foreign-block"),
+            {.device_bytes = 64 << 20, .mkfs = {.bytes_per_inode = 2048, .group_bytes = 4 << 20}});
   m.mount();
   const Geometry& geometry = m.file_system->volume().geometry;
   const InodeNumber first = geometry.inodes_per_group() + 2;
@@ -492,9 +476,8 @@ TEST(Netra, FeaturesAreRefusedByWhoDoesNotKnowThem) {
 }
 
 TEST(Netra, AllocatesInAHotSpotThatMovesOn) {
-  bench::Setup setup = bench::setup_named("netra");
-  setup.mount.options.netra.flush_interval_ns = 0;
-  Mounted m(setup, {.device_bytes = 16 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 4 << 20}});
+  Mounted m(bench::without_flusher("netra"),
+            {.device_bytes = 16 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 4 << 20}});
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;

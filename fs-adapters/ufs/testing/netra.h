@@ -1,10 +1,15 @@
 #pragma once
 // What tests of Netra's marks and of the fast check share.
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
+#include "fs-adapters/ufs/fast_check_trial.h"
 #include "fs-adapters/ufs/netra.h"
 #include "fs-adapters/ufs/testing/mounted.h"
 #include "fs-adapters/ufs/volume.h"
@@ -14,6 +19,28 @@ namespace headcrash::ufs::bench {
 
 inline BusyGroups& busy_of(Mounted& m) {
   return static_cast<Netra&>(*m.file_system->volume().scheme).busy();
+}
+
+/// Without a flusher groups become quiet when a test says so.
+inline Setup without_flusher(const char* scheme) {
+  Setup setup = setup_named(scheme);
+  setup.mount.options.netra.flush_interval_ns = 0;
+  return setup;
+}
+
+/// The fast check has to end as the full one does inside each of these writes and after it. `image` begins as the disk
+/// that they went to; `after_each` looks at it.
+inline void compare_checks_after_each(
+    const std::vector<LoggedStore::Write>& writes, model::SectorStore& image, FastCheckTrial& trial,
+    const std::function<void()>& after_each = [] {}) {
+  for (const LoggedStore::Write& write : writes) {
+    const std::size_t half = write.bytes.size() / kSectorBytes / 2 * kSectorBytes;
+    ASSERT_TRUE(image.write(write.lba, std::span(write.bytes).first(half)));
+    ASSERT_EQ(trial.difference(image), "");
+    ASSERT_TRUE(image.write(write.lba, write.bytes));
+    ASSERT_EQ(trial.difference(image), "");
+    after_each();
+  }
 }
 
 /// Counts what is read of a store.
