@@ -372,9 +372,10 @@ run::Step<void> TrialRun::power_cycle() {
   guest_->kill();
   const auto on = device_->control().request({{"power", "on"}});
   if (!on) return run::broken(on.error());
-  if (const run::Step<void> rested = rest_until(on->value("at_ns", 0.) + seconds_in_ns(campaign_.start_s));
-      !rested)
-    return rested;
+  if (campaign_.start_s > 0)
+    if (const run::Step<void> rested = rest_until(on->value("at_ns", 0.) + seconds_in_ns(campaign_.start_s));
+        !rested)
+      return rested;
   if (const run::Step<void> ended = end(); !ended) return ended;
   recovery_log_ += "== recovery\n";
   return start_guest("restore");
