@@ -26,11 +26,7 @@ ClaimAnswer soft_updates(Context& context) {
       add_row(answer, name(choice), "most at 50 ms", "ops/s", {}, curve.knee_per_s(), curve.error);
       add_row(answer, name(choice), "response there", "ms", {}, curve.knee_ms(), curve.error);
       found.push_back(curve.knee_per_s());
-      Series series{.name = name(choice)};
-      for (const CurvePoint& each : curve.points)
-        if (each.outcome.mean_ms > 0 && each.outcome.mean_ms <= 4 * kResponseLimitMs)
-          series.points.emplace_back(each.outcome.achieved_per_s, each.outcome.mean_ms);
-      plot.series.push_back(std::move(series));
+      plot.series.push_back(series_of(name(choice), curve));
     }
     add_rule(answer,
              presto == Presto::none ? "RAID-5: soft updates are within 10 % of UFS"
@@ -47,26 +43,24 @@ ClaimAnswer busy_map(Context& context) {
                      .part = "beyond",
                      .title = "Recovery with a map of busy groups, RAID-0 with Presto (not in the paper)"};
   const double most = context.scaled ? 20 : context.parameter("most-per-s");
-  Session& session = Session::of(context);
   for (const std::uint64_t gib : {std::uint64_t{5}, std::uint64_t{44}}) {
-    std::vector<std::pair<double, bool>> cells;
+    std::vector<Cut> cuts;
     for (const double load : {0., most / 24, most / 2})
-      for (const bool map : {false, true}) cells.emplace_back(load, map);
-    std::vector<CrashOutcome> outcomes(cells.size());
-    const bool done = in_parallel(context, cells.size(), [&](std::size_t i) {
-      ServerChoice choice{.presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
-      if (gib != 44) choice.size_bytes = gib * kGib;
-      if (context.scaled) choice.size_bytes = kGib;
-      choice.busy_map = cells[i].second;
-      outcomes[i] = crash(context, session, choice, cells[i].first, context.seed);
-    });
-    for (const CrashOutcome& one : outcomes) context.modelled_s += one.modelled_s;
-    if (!done) return answer;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const auto& [load, map] = cells[i];
+      for (const bool map : {false, true}) {
+        ServerChoice choice{.presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
+        if (gib != 44) choice.size_bytes = gib * kGib;
+        if (context.scaled) choice.size_bytes = kGib;
+        choice.busy_map = map;
+        cuts.push_back({choice, load, context.seed});
+      }
+    const auto crashed = crash_all(context, cuts);
+    if (!crashed) return answer;
+    const std::vector<CrashOutcome>& outcomes = *crashed;
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      const double load = cuts[i].load;
       add_row(answer,
               fmt::format("{} GB, {}, {}", gib, load == 0 ? "empty" : fmt::format("{:g} ops/s", load),
-                          map ? "with a map" : "without"),
+                          cuts[i].choice.busy_map ? "with a map" : "without"),
               "fast fsck", "s", {}, outcomes[i].of(outcomes[i].elapsed_s), outcomes[i].error);
     }
     const Figure empty = outcomes[1].of(outcomes[1].elapsed_s);

@@ -74,4 +74,15 @@ CrashOutcome crash(const Context& context, Session& session, const ServerChoice&
   return outcome;
 }
 
+std::optional<std::vector<CrashOutcome>> crash_all(Context& context, const std::vector<Cut>& cuts) {
+  Session& session = Session::of(context);
+  std::vector<CrashOutcome> outcomes(cuts.size());
+  const bool done = in_parallel(context, cuts.size(), [&](std::size_t i) {
+    outcomes[i] = crash(context, session, cuts[i].choice, cuts[i].load, cuts[i].seed);
+  });
+  for (const CrashOutcome& one : outcomes) context.modelled_s += one.modelled_s;
+  if (!done) return std::nullopt;
+  return outcomes;
+}
+
 }  // namespace headcrash::experiment::peacock98

@@ -34,6 +34,15 @@ struct CrashOutcome {
 CrashOutcome crash(const Context& context, Session& session, const ServerChoice& choice,
                    double operations_per_s, std::uint64_t seed, std::optional<double> set_per_s = {});
 
+struct Cut {
+  ServerChoice choice;
+  double load = 0;
+  std::uint64_t seed = 1;
+};
+
+/// crash() of each, two at a time. Nothing: it was interrupted.
+std::optional<std::vector<CrashOutcome>> crash_all(Context& context, const std::vector<Cut>& cuts);
+
 /// The parameters that crash() looks for.
 std::vector<Parameter> crash_parameters();
 

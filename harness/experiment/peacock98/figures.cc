@@ -33,14 +33,6 @@ void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
   add_row(answer, cell, "highest throughput", "ops/s", {}, curve.highest_per_s(), remark);
 }
 
-Series series_of(const std::string& name, const Curve& curve) {
-  Series series{.name = name};
-  for (const CurvePoint& each : curve.points)
-    if (each.outcome.mean_ms > 0 && each.outcome.mean_ms <= 4 * kResponseLimitMs)
-      series.points.emplace_back(each.outcome.achieved_per_s, each.outcome.mean_ms);
-  return series;
-}
-
 /// A figure's curves.
 struct Curves {
   std::vector<std::pair<Tuning, const Curve*>> all;

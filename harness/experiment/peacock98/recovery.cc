@@ -25,24 +25,6 @@ struct Crashes {
   }
 };
 
-struct Cut {
-  ServerChoice choice;
-  double load = 0;
-  std::uint64_t seed = 1;
-};
-
-/// Nothing: it was interrupted.
-std::optional<std::vector<CrashOutcome>> crash_all(Context& context, const std::vector<Cut>& cuts) {
-  Session& session = Session::of(context);
-  std::vector<CrashOutcome> outcomes(cuts.size());
-  const bool done = in_parallel(context, cuts.size(), [&](std::size_t i) {
-    outcomes[i] = crash(context, session, cuts[i].choice, cuts[i].load, cuts[i].seed);
-  });
-  for (const CrashOutcome& one : outcomes) context.modelled_s += one.modelled_s;
-  if (!done) return std::nullopt;
-  return outcomes;
-}
-
 /// All choices at all loads; by load, so that those of one format share an image.
 std::optional<std::vector<Crashes>> crash_at(Context& context,
                                              const std::vector<std::pair<std::string, ServerChoice>>& choices,

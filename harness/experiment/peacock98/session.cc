@@ -97,10 +97,7 @@ bool Session::prepare(Context& context, const std::vector<ServerChoice>& choices
   std::vector<Curve> made(wanted.size());
   if (!in_parallel(context, wanted.size(), [&](std::size_t i) { made[i] = make(context, wanted[i]); }))
     return false;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    for (const CurvePoint& point : made[i].points) context.modelled_s += point.outcome.modelled_s;
-    curves_.emplace(name(wanted[i]), std::move(made[i]));
-  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) keep(context, wanted[i], std::move(made[i]));
   return true;
 }
 
@@ -108,9 +105,20 @@ const Curve& Session::curve(Context& context, ServerChoice choice) {
   if (context.scaled) choice.size_bytes = kGib;
   const auto known = curves_.find(name(choice));
   if (known != curves_.end()) return known->second;
-  Curve made = make(context, choice);
+  return keep(context, choice, make(context, choice));
+}
+
+const Curve& Session::keep(Context& context, const ServerChoice& choice, Curve made) {
   for (const CurvePoint& point : made.points) context.modelled_s += point.outcome.modelled_s;
   return curves_.emplace(name(choice), std::move(made)).first->second;
+}
+
+Series series_of(const std::string& name, const Curve& curve) {
+  Series series{.name = name};
+  for (const CurvePoint& each : curve.points)
+    if (each.outcome.mean_ms > 0 && each.outcome.mean_ms <= 4 * kResponseLimitMs)
+      series.points.emplace_back(each.outcome.achieved_per_s, each.outcome.mean_ms);
+  return series;
 }
 
 }  // namespace headcrash::experiment::peacock98

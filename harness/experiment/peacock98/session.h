@@ -30,10 +30,14 @@ class Session {
   LaddisOutcome run(const Context& context, ServerChoice choice, double operations_per_s,
                     LaddisOptions options);
   Curve make(const Context& context, const ServerChoice& choice);
+  const Curve& keep(Context& context, const ServerChoice& choice, Curve made);
 
   Images images_;
   std::map<std::string, Curve> curves_;
 };
+
+/// Its points, but for those far beyond the limit of responses.
+Series series_of(const std::string& name, const Curve& curve);
 
 /// Calls `run` of each number below `count`, on two threads at most: each has a server with all its memory. False: it was
 /// interrupted, and some were not called.
