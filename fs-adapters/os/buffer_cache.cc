@@ -172,14 +172,6 @@ void BufferCache::State::move_home(Buffer& buffer, Content content, std::uint64_
     unassigned_bytes += bytes;
   else
     set_home(buffer, lba);
-  set_content(buffer, content);
-}
-
-/// Of a buffer that may be dirty.
-void BufferCache::State::set_content(Buffer& buffer, Content content) {
-  if (buffer.content == content) return;
-  if (buffer.dirty && buffer.content == Content::metadata) dirty_metadata.remove(buffer);
-  if (buffer.dirty && content == Content::metadata) dirty_metadata.append(buffer);
   buffer.content = content;
 }
 
@@ -408,16 +400,28 @@ bool BufferCache::any_unwritten() const {
 
 std::size_t BufferCache::dirty_metadata_since(TimeNs since) const {
   std::size_t blocks = 0;
-  for (const Buffer* b = state_->dirty_metadata.first(); b != nullptr;
-       b = State::DirtyMetadataList::after(*b))
-    if (b->modified_at >= since) ++blocks;
+  for (const Buffer* b = state_->modified.last(); b != nullptr && b->modified_at >= since;
+       b = State::ModifiedList::before(*b))
+    if (b->content == Content::metadata) ++blocks;
   return blocks;
 }
 
 std::vector<BufferCache::Dirty> BufferCache::dirty() const {
   std::vector<Dirty> all;
   for (const Buffer* b = state_->dirty.first(); b != nullptr; b = State::DirtyList::after(*b))
-    all.push_back({b->key, b->dirtied_at, b->modified_at, b->content, b->lba, b->bytes.size()});
+    all.push_back(State::told(*b));
+  return all;
+}
+
+std::vector<BufferCache::Dirty> BufferCache::dirty_since(TimeNs since) const {
+  std::vector<const Buffer*> changed;
+  for (const Buffer* b = state_->modified.last(); b != nullptr && b->modified_at >= since;
+       b = State::ModifiedList::before(*b))
+    changed.push_back(b);
+  std::ranges::sort(changed, {}, &Buffer::dirty_number);
+  std::vector<Dirty> all;
+  all.reserve(changed.size());
+  for (const Buffer* b : changed) all.push_back(State::told(*b));
   return all;
 }
 

@@ -278,7 +278,9 @@ class BufferCache {
     std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
-  /// How many dirty blocks of metadata have been changed at `since` or later.
+  /// Those that have been changed at `since` or later, in the same order. Costs what it returns.
+  std::vector<Dirty> dirty_since(TimeNs since) const;
+  /// How many of those are metadata.
   std::size_t dirty_metadata_since(TimeNs since) const;
   /// Issues it if it is still dirty and nobody holds it; waits for nobody.
   void write_behind(const BufferKey& key);

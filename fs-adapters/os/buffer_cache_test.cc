@@ -76,6 +76,40 @@ TEST(BufferCache, CountsDirtyMetadataByItsChange) {
   });
 }
 
+TEST(BufferCache, TellsDirtyBlocksThatHaveChangedSince) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    const auto blocks_since = [&](TimeNs since) {
+      std::vector<std::int64_t> blocks;
+      for (const BufferCache::Dirty& each : w.cache.dirty_since(since)) blocks.push_back(each.key.block);
+      return blocks;
+    };
+    using Blocks = std::vector<std::int64_t>;
+    const auto a_moment = [&] { w.executor.sleep_until(w.executor.now() + kMillisecondNs); };
+    for (const std::int64_t block : {1, 2, 3}) {
+      w.cache.write_delayed(w.fill({0, block}, static_cast<std::uint64_t>(block) * 10, 1));
+      a_moment();
+    }
+    EXPECT_EQ(blocks_since(0), (Blocks{1, 2, 3}));
+    const TimeNs later = w.executor.now();
+    w.cache.write_delayed(w.fill({0, 1}, 10, 2));
+    EXPECT_EQ(blocks_since(0), (Blocks{1, 2, 3})) << "in the order of becoming dirty";
+    EXPECT_EQ(blocks_since(later), (Blocks{1}));
+    a_moment();
+    w.cache.write_delayed(w.fill({0, 3}, 30, 2));
+    EXPECT_EQ(blocks_since(later), (Blocks{1, 3}));
+    w.disk.bad_sectors = {20};
+    a_moment();
+    w.cache.write_async(w.cache.cached({0, 2}));
+    w.queue.drain();
+    EXPECT_EQ(blocks_since(0), (Blocks{1, 3, 2})) << "dirty again";
+    EXPECT_EQ(blocks_since(later), (Blocks{1, 3})) << "that a write failed is no change";
+    w.disk.bad_sectors = {};
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    EXPECT_EQ(blocks_since(0), Blocks{});
+  });
+}
+
 TEST(BufferCache, TheThreeWaysToWrite) {
   CachedWorld w;
   w.run_as_user([&] {

@@ -4,7 +4,7 @@
 //   index   by key: every buffer that can be found
 //   object  those of one object
 //   clean   nobody holds or wants it, nothing is lost with it: taken for room, the longest unused first
-//   dirty   in order of becoming so
+//   dirty   in order of becoming so; once more in order of the last change
 //   slots   the places in which buffers lie, for the syncer's sweep
 //
 // A buffer's lock is held by a fiber or, while it travels itself, by the device; it is handed on in the order
@@ -43,12 +43,13 @@ class Buffer {
   bool forgotten = false;
   RequestId last_write = 0;
   TimeNs dirtied_at = 0;
+  std::uint64_t dirty_number = 0;  ///< its place in the order of `dirty`
   TimeNs modified_at = 0;
   std::size_t slot = 0;
   Links<Buffer> in_object;
   Links<Buffer> in_clean;
   Links<Buffer> in_dirty;
-  Links<Buffer> in_dirty_metadata;
+  Links<Buffer> in_modified;
 };
 
 inline constexpr std::int64_t kFirstBlock = std::numeric_limits<std::int64_t>::min();
@@ -136,6 +137,10 @@ struct BufferCache::State {
 
   // buffer_writes.cc
   void set_dirty(Buffer& buffer);
+  static Dirty told(const Buffer& buffer) {
+    return {buffer.key,     buffer.dirtied_at, buffer.modified_at,
+            buffer.content, buffer.lba,        buffer.bytes.size()};
+  }
   void set_clean(Buffer& buffer);
   bool locks_while_written(const Buffer& buffer) const {
     return buffer.content == Content::metadata || options.lock_data;
@@ -180,14 +185,14 @@ struct BufferCache::State {
   using ObjectList = LinkedList<Buffer, &Buffer::in_object>;
   using CleanList = LinkedList<Buffer, &Buffer::in_clean>;
   using DirtyList = LinkedList<Buffer, &Buffer::in_dirty>;
-  using DirtyMetadataList = LinkedList<Buffer, &Buffer::in_dirty_metadata>;
+  using ModifiedList = LinkedList<Buffer, &Buffer::in_modified>;
   using TransferList = LinkedList<Transfer, &Transfer::in_transfers>;
   std::unordered_map<BufferKey, Buffer*, BufferKeyHash> index;
   std::unordered_map<std::uint64_t, ObjectList> objects;
   CleanList clean;
   DirtyList dirty;
-  DirtyMetadataList dirty_metadata;  ///< those of `dirty` that are no file's contents
-  void set_content(Buffer& buffer, Content content);
+  std::uint64_t dirty_numbers = 0;
+  ModifiedList modified;  ///< those of `dirty`, by modified_at
   TransferList transfers;
   /// The writes among them by their blocks, those of a block in the order in which they were issued.
   std::multimap<BufferKey, Transfer*> writes;

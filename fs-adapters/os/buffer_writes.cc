@@ -50,11 +50,14 @@ TimeNs per_kib(TimeNs cost_ns, std::size_t bytes) {
 void BufferCache::State::set_dirty(Buffer& buffer) {
   buffer.modified_at = executor.now();
   buffer.fresh = false;
-  if (buffer.dirty || buffer.forgotten) return;
+  if (buffer.forgotten) return;
+  modified.remove(buffer);
+  modified.append(buffer);
+  if (buffer.dirty) return;
   buffer.dirty = true;
   buffer.dirtied_at = executor.now();
+  buffer.dirty_number = ++dirty_numbers;
   dirty.append(buffer);
-  if (buffer.content == Content::metadata) dirty_metadata.append(buffer);
   if (buffer.lba == kUnassigned) unassigned_bytes += buffer.bytes.size();
 }
 
@@ -64,7 +67,7 @@ void BufferCache::State::set_clean(Buffer& buffer) {
   buffer.dirty = false;
   buffer.marked = false;
   dirty.remove(buffer);
-  if (buffer.content == Content::metadata) dirty_metadata.remove(buffer);
+  modified.remove(buffer);
 }
 
 /// Before another copy is made, where copies have a limit.
@@ -264,6 +267,12 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
   const TimeNs modified_at = buffer.modified_at;
   set_dirty(buffer);
   buffer.modified_at = modified_at;
+  if (!buffer.forgotten) {
+    modified.remove(buffer);
+    Buffer* older = modified.last();
+    while (older != nullptr && older->modified_at > modified_at) older = ModifiedList::before(*older);
+    modified.insert_after(older, buffer);
+  }
   settle(buffer);
 }
 

@@ -17,14 +17,18 @@ class LinkedList {
  public:
   bool empty() const { return first_ == nullptr; }
   T* first() const { return first_; }
+  T* last() const { return last_; }
+  static T* before(const T& member) { return (member.*kLinks).before; }
   static T* after(const T& member) { return (member.*kLinks).after; }
   static bool contains(const T& member) { return (member.*kLinks).linked; }
 
-  void append(T& member) {
-    Links<T>& links = member.*kLinks;
-    links = {last_, nullptr, true};
-    (last_ == nullptr ? first_ : (last_->*kLinks).after) = &member;
-    last_ = &member;
+  void append(T& member) { insert_after(last_, member); }
+  /// `before` null: it becomes the first.
+  void insert_after(T* before, T& member) {
+    T* const after = before == nullptr ? first_ : (before->*kLinks).after;
+    member.*kLinks = {before, after, true};
+    (before == nullptr ? first_ : (before->*kLinks).after) = &member;
+    (after == nullptr ? last_ : (after->*kLinks).before) = &member;
   }
   void remove(T& member) {
     Links<T>& links = member.*kLinks;

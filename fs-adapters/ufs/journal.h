@@ -193,6 +193,7 @@ class Journal : public Scheme {
   void send_image(FragmentAddress home, std::vector<StaleImage>& stale,
                   std::vector<os::RequestId>& through_cache);
   bool move_tail();
+  void forget_logged();
   void in_place(FragmentAddress home, std::uint64_t sequence);
   void forget_overlapping(const Extent& extent, std::uint64_t before);
   void drop(std::map<FragmentAddress, Image>::iterator image);
@@ -224,9 +225,12 @@ class Journal : public Scheme {
   std::deque<Logged> log_;
   std::vector<InodeNumber> orphans_;  ///< as the last transaction lists them
   bool too_many_orphans_ = false;
-  std::map<FragmentAddress, Image> images_;                    ///< by home, the newest
-  std::unordered_map<FragmentAddress, std::uint64_t> logged_;  ///< fragments with an image in the ring
-  std::map<os::BufferKey, std::deque<Sent>> sent_;             ///< writes under way
+  static constexpr std::size_t kLoggedKept = 16;
+  std::map<FragmentAddress, Image> images_;  ///< by home, the newest
+  std::unordered_map<FragmentAddress, std::uint64_t>
+      logged_;                             ///< fragments with an image in the ring, and some that had one
+  std::size_t logged_kept_ = kLoggedKept;  ///< when it was looked through last
+  std::map<os::BufferKey, std::deque<Sent>> sent_;  ///< writes under way
   JournalCounters counters_;
 };
 

@@ -115,6 +115,13 @@ bool Journal::checkpoint(std::uint64_t last) {
 
 /// Over transactions whose images are all in their places. What is on its way is waited for, so that it need
 /// not be known which writes of a block went where.
+/// Of transactions that have left the ring. Looked through only when many may have: it is as large as the ring.
+void Journal::forget_logged() {
+  if (logged_.size() < 2 * logged_kept_) return;
+  std::erase_if(logged_, [&](const auto& one) { return one.second < super_.tail_sequence; });
+  logged_kept_ = std::max(logged_.size(), kLoggedKept);
+}
+
 bool Journal::move_tail() {
   const std::uint64_t before = super_.tail_sequence;
   std::uint32_t gained = 0;
@@ -135,7 +142,7 @@ bool Journal::move_tail() {
   if (!write.wait() || !flush(Where::log)) return false;
   ++counters_.tail_writes;
   used_ -= gained;
-  std::erase_if(logged_, [&](const auto& one) { return one.second < super_.tail_sequence; });
+  forget_logged();
   return true;
 }
 

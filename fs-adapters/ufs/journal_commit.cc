@@ -69,8 +69,8 @@ bool Journal::copy_inodes() {
 }
 
 void Journal::copy_blocks(Transaction& transaction) {
-  for (const os::BufferCache::Dirty& dirty : volume_.cache.dirty()) {
-    if (dirty.modified_at < copied_at_) continue;  // the transaction before has it
+  // What was changed before that is in the transaction before.
+  for (const os::BufferCache::Dirty& dirty : volume_.cache.dirty_since(copied_at_)) {
     os::HeldBuffer buffer = volume_.cache.cached(dirty.key);
     if (!buffer || !buffer.dirty()) continue;
     const FragmentAddress home = home_of(buffer.lba());
