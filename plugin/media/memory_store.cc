@@ -1,6 +1,5 @@
-// A medium in memory (memory_store.h). Whole pages that are zeroed, or written full of zeroes, go back to the
-// kernel, which gives them out again as zeroes; the edges are cleared by hand. Zeroes over zeroes are not
-// written at all: reading a page that has none costs no memory.
+// A medium in memory (memory_store.h). A bit says of each page whether it holds anything: of one that does not the mapping
+// may hold what was there before, and is not looked at. So zeroes are neither read nor written, and cost no page fault.
 #include "plugin/media/memory_store.h"
 
 #include <fmt/core.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -19,28 +19,22 @@ using model::kSectorBytes;
 
 namespace {
 
-constexpr std::size_t kZeroBytes = 4096;  ///< looked at at a time; no page is smaller
-constexpr std::size_t kPieceBytes = 64 << 10;
+constexpr std::size_t kPageBytes = 4096;          ///< no page of the kernel's is smaller
+constexpr std::size_t kGivenBackBytes = 1 << 18;  ///< zeroed at once, so that the kernel gets the memory back
+constexpr std::size_t kWordBits = 64;
 
-bool all_zero(const std::byte* bytes, std::size_t count) {
-  static const std::byte zeroes[kZeroBytes] = {};
-  return std::memcmp(bytes, zeroes, count) == 0;
+bool all_zero(std::span<const std::byte> bytes) {
+  static const std::byte zeroes[kPageBytes] = {};
+  return std::memcmp(bytes.data(), zeroes, bytes.size()) == 0;
 }
 
-/// Of data that goes to `at`, what lies in the first page.
-std::size_t piece_bytes(std::uint64_t at, std::span<const std::byte> data) {
-  return std::min<std::size_t>(data.size(), kZeroBytes - at % kZeroBytes);
+/// Of `count` bytes from `at`, those in its page.
+std::size_t in_page(std::uint64_t at, std::size_t count) {
+  return std::min<std::size_t>(count, kPageBytes - at % kPageBytes);
 }
 
-/// Of data that goes to `at`, how much comes before the first page of zeroes.
-std::size_t bytes_before_zeroes(std::uint64_t at, std::span<const std::byte> data) {
-  std::size_t kept = 0;
-  while (kept < data.size()) {
-    const std::size_t piece = piece_bytes(at + kept, data.subspan(kept));
-    if (all_zero(data.data() + kept, piece)) break;
-    kept += piece;
-  }
-  return kept;
+void* map(std::uint64_t bytes) {
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 }  // namespace
@@ -50,87 +44,129 @@ Result<std::unique_ptr<MemoryStore>> MemoryStore::create(std::uint64_t sectors) 
   if (sectors == 0) return fail(subject, "a medium needs at least one sector", "choose a larger size");
   if (sectors > std::numeric_limits<std::int64_t>::max() / kSectorBytes)
     return fail(subject, "is more than a process can address", "choose a smaller size");
-  void* bytes = mmap(nullptr, sectors * kSectorBytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (bytes == MAP_FAILED)
+  const std::uint64_t bytes = sectors * kSectorBytes, pages = (bytes + kPageBytes - 1) / kPageBytes;
+  void* const medium = map(bytes);
+  void* const written =
+      medium == MAP_FAILED ? MAP_FAILED : map((pages / kWordBits + 1) * sizeof(std::uint64_t));
+  if (written == MAP_FAILED) {
+    if (medium != MAP_FAILED) munmap(medium, bytes);
     return fail(subject, "the host refuses this much address space",
                 "choose a smaller size or keep the bytes in files with store=DIR");
-  return std::unique_ptr<MemoryStore>(new MemoryStore(static_cast<std::byte*>(bytes), sectors));
+  }
+  return std::unique_ptr<MemoryStore>(
+      new MemoryStore(static_cast<std::byte*>(medium), static_cast<std::uint64_t*>(written), sectors));
 }
 
-MemoryStore::MemoryStore(std::byte* bytes, std::uint64_t sectors)
-    : bytes_(bytes), sectors_(sectors), written_(sectors * kSectorBytes / kPieceBytes + 1, false) {}
-
-void MemoryStore::mark(std::uint64_t first_byte, std::size_t count) {
-  const std::size_t last = (first_byte + count - 1) / kPieceBytes;
-  for (std::size_t piece = first_byte / kPieceBytes; piece <= last; ++piece) written_[piece] = true;
-}
-
-std::uint64_t MemoryStore::next_written(std::uint64_t lba) const {
-  std::size_t piece = lba * kSectorBytes / kPieceBytes;
-  if (piece < written_.size() && written_[piece]) return lba;
-  while (piece < written_.size() && !written_[piece]) ++piece;
-  return std::min(sectors_, static_cast<std::uint64_t>(piece) * (kPieceBytes / kSectorBytes));
-}
+MemoryStore::MemoryStore(std::byte* bytes, std::uint64_t* written, std::uint64_t sectors)
+    : bytes_(bytes),
+      written_(written),
+      sectors_(sectors),
+      pages_((sectors * kSectorBytes + kPageBytes - 1) / kPageBytes) {}
 
 MemoryStore::~MemoryStore() {
   munmap(bytes_, sectors_ * kSectorBytes);
+  munmap(written_, (pages_ / kWordBits + 1) * sizeof(std::uint64_t));
+}
+
+bool MemoryStore::written(std::uint64_t page) const {
+  return (written_[page / kWordBits] >> page % kWordBits & 1) != 0;
+}
+
+void MemoryStore::mark(std::uint64_t page, bool written) {
+  const std::uint64_t bit = std::uint64_t{1} << page % kWordBits;
+  std::uint64_t& word = written_[page / kWordBits];
+  word = written ? word | bit : word & ~bit;
+}
+
+/// The first one from `page` on and before `end`, or `end`.
+std::uint64_t MemoryStore::next_written_page(std::uint64_t page, std::uint64_t end) const {
+  while (page < end) {
+    const std::uint64_t rest = written_[page / kWordBits] >> page % kWordBits;
+    if (rest != 0) return std::min(end, page + static_cast<std::uint64_t>(std::countr_zero(rest)));
+    page = (page / kWordBits + 1) * kWordBits;
+  }
+  return end;
+}
+
+std::uint64_t MemoryStore::next_written(std::uint64_t lba) const {
+  constexpr std::uint64_t kPageSectors = kPageBytes / kSectorBytes;
+  const std::uint64_t page = next_written_page(lba / kPageSectors, pages_);
+  return std::min(sectors_, std::max(lba, page * kPageSectors));
 }
 
 Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) const {
   if (auto inside = check_range("memory", sectors_, lba, into.size()); !inside) return inside;
   std::uint64_t at = lba * kSectorBytes;
   while (!into.empty()) {
-    const auto part = into.first(std::min<std::size_t>(into.size(), kPieceBytes - at % kPieceBytes));
-    if (written_[at / kPieceBytes])
-      std::memcpy(part.data(), bytes_ + at, part.size());
+    // As many pages as are all written, or all not.
+    const bool there = written(at / kPageBytes);
+    std::size_t count = in_page(at, into.size());
+    while (count < into.size() && written((at + count) / kPageBytes) == there)
+      count += in_page(at + count, into.size() - count);
+    if (there)
+      std::memcpy(into.data(), bytes_ + at, count);
     else
-      std::memset(part.data(), 0, part.size());
-    at += part.size();
-    into = into.subspan(part.size());
+      std::memset(into.data(), 0, count);
+    at += count;
+    into = into.subspan(count);
   }
   return {};
 }
 
+/// Within one page, and something other than zeroes.
+void MemoryStore::put(std::uint64_t at, std::span<const std::byte> data) {
+  const std::uint64_t page = at / kPageBytes, begin = page * kPageBytes;
+  if (!written(page)) {
+    std::memset(bytes_ + begin, 0, at - begin);
+    std::memset(bytes_ + at + data.size(), 0, begin + kPageBytes - at - data.size());
+    mark(page, true);
+  }
+  std::memcpy(bytes_ + at, data.data(), data.size());
+}
+
 Result<void> MemoryStore::write(std::uint64_t lba, std::span<const std::byte> data) {
   if (auto inside = check_range("memory", sectors_, lba, data.size()); !inside) return inside;
-  std::uint64_t at = lba * kSectorBytes;
+  std::uint64_t at = lba * kSectorBytes,
+                zeroes_at = at;  // up to `at` there are zeroes that are not written yet
   while (!data.empty()) {
-    const std::size_t kept = bytes_before_zeroes(at, data);
-    if (kept > 0) {
-      mark(at, kept);
-      std::memcpy(bytes_ + at, data.data(), kept);
+    const auto piece = data.first(in_page(at, data.size()));
+    if (!all_zero(piece)) {
+      zero(zeroes_at, at);
+      put(at, piece);
+      zeroes_at = at + piece.size();
     }
-    at += kept;
-    data = data.subspan(kept);
-    if (data.empty()) break;
-    const std::size_t zeroes = piece_bytes(at, data);
-    if (written_[at / kPieceBytes] && !all_zero(bytes_ + at, zeroes)) {
-      if (auto done = write_zeroes(at / kSectorBytes, zeroes / kSectorBytes); !done) return done;
-    }
-    at += zeroes;
-    data = data.subspan(zeroes);
+    at += piece.size();
+    data = data.subspan(piece.size());
   }
+  zero(zeroes_at, at);
   return {};
 }
 
 Result<void> MemoryStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
   if (auto inside = check_range("memory", sectors_, lba, count * kSectorBytes); !inside) return inside;
-  const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t begin = lba * kSectorBytes;
-  const std::uint64_t end = begin + count * kSectorBytes;
-  std::size_t piece = begin / kPieceBytes;
-  while (piece * kPieceBytes < end && !written_[piece]) ++piece;
-  if (piece * kPieceBytes >= end) return {};
-  const std::uint64_t first_page = (begin + page - 1) / page * page;
-  const std::uint64_t last_page = end / page * page;
-  if (first_page >= last_page || madvise(bytes_ + first_page, last_page - first_page, MADV_DONTNEED) != 0) {
-    std::memset(bytes_ + begin, 0, end - begin);
-    return {};
-  }
-  std::memset(bytes_ + begin, 0, first_page - begin);
-  std::memset(bytes_ + last_page, 0, end - last_page);
+  zero(lba * kSectorBytes, (lba + count) * kSectorBytes);
   return {};
+}
+
+void MemoryStore::zero(std::uint64_t begin, std::uint64_t end) {
+  if (begin == end) return;
+  const std::uint64_t end_page = (end + kPageBytes - 1) / kPageBytes;
+  bool any = false;
+  for (std::uint64_t page = next_written_page(begin / kPageBytes, end_page); page < end_page;
+       page = next_written_page(page + 1, end_page)) {
+    const std::uint64_t from = std::max(begin, page * kPageBytes),
+                        until = std::min(end, (page + 1) * kPageBytes);
+    any = true;
+    if (until - from == kPageBytes)
+      mark(page, false);
+    else
+      std::memset(bytes_ + from, 0, until - from);
+  }
+  if (!any || end - begin < kGivenBackBytes) return;
+  const auto kernels_page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = (begin + kernels_page - 1) / kernels_page * kernels_page;
+  const std::uint64_t last = end / kernels_page * kernels_page;
+  if (first < last) (void)madvise(bytes_ + first, last - first, MADV_DONTNEED);
 }
 
 }  // namespace headcrash::media

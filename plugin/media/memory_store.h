@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "plugin/model/store.h"
 
@@ -31,12 +30,16 @@ class MemoryStore : public model::SectorStore {
   std::uint64_t next_written(std::uint64_t lba) const;
 
  private:
-  MemoryStore(std::byte* bytes, std::uint64_t sectors);
-  void mark(std::uint64_t first_byte, std::size_t count);
+  MemoryStore(std::byte* bytes, std::uint64_t* written, std::uint64_t sectors);
+  bool written(std::uint64_t page) const;
+  void mark(std::uint64_t page, bool written);
+  std::uint64_t next_written_page(std::uint64_t page, std::uint64_t end) const;
+  void put(std::uint64_t at, std::span<const std::byte> data);
+  void zero(std::uint64_t begin, std::uint64_t end);  ///< of bytes
 
   std::byte* bytes_;
-  std::uint64_t sectors_;
-  std::vector<bool> written_;  ///< by pieces of 64 KiB: something other than zeroes has been written there
+  std::uint64_t* written_;  ///< a bit for each 4 KiB: something other than zeroes was written there last
+  std::uint64_t sectors_, pages_;
 };
 
 }  // namespace headcrash::media
