@@ -191,6 +191,7 @@ Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
                   .seed = options.seed,
                   .scaled = options.scaled,
                   .interrupt_requested = options.interrupted};
+  for (const Part* part : parts) context.parts.push_back(part->name);
   ExperimentOutcome outcome{.name = options.name, .seed = options.seed};
   for (const Part* part : parts) {
     if (cells.interrupted()) break;

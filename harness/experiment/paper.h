@@ -33,6 +33,7 @@ struct Context {
   Cells& cells;                                   ///< shared by all parts of a run: equal cells are run once
   std::uint64_t seed = 1;                         ///< of everything that is drawn
   bool scaled = false;                            ///< for tests: small, no number means anything
+  std::vector<std::string> parts = {};            ///< names of all that this run has, in order
   std::map<std::string, double> parameters = {};  ///< the part's own, as usual or as set
   std::function<bool()> interrupt_requested = {};
   double modelled_s = 0;              ///< a part adds the model time of what it runs beside cells

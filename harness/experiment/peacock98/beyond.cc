@@ -1,5 +1,6 @@
 // What the paper thinks of and did not build: soft updates under the same load (section 7 doubts that they help), and a map of
 // busy groups (section 6.3: "would reduce the empty or clean file-system overhead to 0").
+#include <array>
 #include <utility>
 
 #include "harness/experiment/judge.h"
@@ -9,19 +10,23 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
+/// UFS, soft updates in its place, and what was sold.
+std::array<ServerChoice, 3> servers_of(Presto presto) {
+  const ServerChoice ufs{.raid = Raid::raid5, .presto = presto, .tuning = Tuning::ufs};
+  ServerChoice soft = ufs, sold = ufs;
+  soft.scheme = "soft-updates";
+  sold.tuning = Tuning::bmap_fast_fsck;
+  return {ufs, soft, sold};
+}
+
 ClaimAnswer soft_updates(Context& context) {
   ClaimAnswer answer{
       .id = "soft-updates", .part = "beyond", .title = "Soft updates under LADDIS (not in the paper)"};
   Plot plot{
       .name = "soft-updates", .title = answer.title, .x = "throughput (NFS ops/s)", .y = "response (ms)"};
   for (const Presto presto : {Presto::none, Presto::both}) {
-    const ServerChoice ufs{.raid = Raid::raid5, .presto = presto, .tuning = Tuning::ufs};
-    ServerChoice soft = ufs, sold = ufs;
-    soft.scheme = "soft-updates";
-    sold.tuning = Tuning::bmap_fast_fsck;
-    if (!Session::of(context).prepare(context, {ufs, soft, sold})) return answer;
     std::vector<Figure> found;
-    for (const ServerChoice& choice : {ufs, soft, sold}) {
+    for (const ServerChoice& choice : servers_of(presto)) {
       const Curve& curve = Session::of(context).curve(context, choice);
       add_row(answer, name(choice), "most at 50 ms", "ops/s", {}, curve.knee_per_s(), curve.error);
       add_row(answer, name(choice), "response there", "ms", {}, curve.knee_ms(), curve.error);
@@ -76,7 +81,15 @@ ClaimAnswer busy_map(Context& context) {
 
 }  // namespace
 
+std::vector<ServerChoice> curves_of_soft_updates() {
+  std::vector<ServerChoice> choices;
+  for (const Presto presto : {Presto::none, Presto::both})
+    for (const ServerChoice& choice : servers_of(presto)) choices.push_back(choice);
+  return choices;
+}
+
 std::vector<ClaimAnswer> beyond(Context& context) {
+  if (!Session::of(context).prepare(context)) return {};
   return {soft_updates(context), busy_map(context)};
 }
 

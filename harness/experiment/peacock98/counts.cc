@@ -85,12 +85,12 @@ struct PerRequest {
   std::string remark;
 };
 
-PerRequest per_request(Context& context, Tuning tuning, const std::array<std::uint64_t, 10>& mix) {
+Load load_of(Tuning tuning, const std::array<std::uint64_t, 10>& mix) {
   constexpr double kSlow = 20;
-  Session& session = Session::of(context);
-  const ServerChoice choice{.raid = Raid::raid0, .tuning = tuning};
-  if (!machine_of(choice)) return {.remark = Cell::kNotBuilt};
-  const LaddisOutcome outcome = session.point(context, choice, kSlow, {.percent_of_kind = mix});
+  return {{.raid = Raid::raid0, .tuning = tuning}, kSlow, {.percent_of_kind = mix}};
+}
+
+PerRequest per_request(const LaddisOutcome& outcome) {
   if (!outcome.error.empty()) return {.remark = outcome.error};
   if (outcome.requests == 0) return {.remark = "no request was answered"};
   const auto each = [&](std::uint64_t count) {
@@ -112,9 +112,13 @@ std::vector<ClaimAnswer> nfs_writes(Context& context) {
   ClaimAnswer amplified{.id = "PK-27",
                         .part = "counts",
                         .title = "\"Every datum is written twice\" in a log (section 4), RAID-0"};
+  std::vector<Load> loads;
+  for (const Tuning tuning : kTunings) loads.push_back(load_of(tuning, only(NfsKind::write)));
+  const auto outcomes = Session::of(context).loads(context, loads);
+  if (outcomes.empty()) return {};
   std::array<Figure, std::size(kTunings)> ours, kib;
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    const PerRequest one = per_request(context, kTunings[i], only(NfsKind::write));
+    const PerRequest one = per_request(outcomes[i]);
     const bool printed = kTunings[i] == Tuning::ufs;
     add_row(answer, name(kTunings[i]), "writes of drives", "", printed ? Figure(2.58) : std::nullopt,
             one.writes, one.remark);
@@ -139,17 +143,23 @@ std::vector<ClaimAnswer> nfs_writes(Context& context) {
   return {answer, amplified};
 }
 
-ClaimAnswer link_tags(Context& context) {
+std::vector<ClaimAnswer> link_tags(Context& context) {
   ClaimAnswer answer{.id = "PK-26",
                      .part = "counts",
                      .title = "Writes for a create and for a remove, no Presto, RAID-0 (section 5.3)"};
-  std::array<Figure, 2> removes;
   const Tuning kTwo[] = {Tuning::ufs, Tuning::fast_fsck};
+  auto both = only(NfsKind::create, 50);
+  both[static_cast<std::size_t>(NfsKind::remove)] = 50;
+  std::vector<Load> loads;
+  for (const Tuning tuning : kTwo) {
+    loads.push_back(load_of(tuning, only(NfsKind::create)));
+    loads.push_back(load_of(tuning, both));
+  }
+  const auto outcomes = Session::of(context).loads(context, loads);
+  if (outcomes.empty()) return {};
+  std::array<Figure, 2> removes;
   for (std::size_t i = 0; i < 2; ++i) {
-    const PerRequest create = per_request(context, kTwo[i], only(NfsKind::create));
-    auto mix = only(NfsKind::create, 50);
-    mix[static_cast<std::size_t>(NfsKind::remove)] = 50;
-    const PerRequest mixed = per_request(context, kTwo[i], mix);
+    const PerRequest create = per_request(outcomes[2 * i]), mixed = per_request(outcomes[2 * i + 1]);
     if (create.writes && mixed.removes > 0)
       removes[i] = (mixed.all_writes - mixed.creates * *create.writes) / mixed.removes;
     add_row(answer, name(kTwo[i]), "writes of drives, create", "", {}, create.writes, create.remark);
@@ -159,7 +169,7 @@ ClaimAnswer link_tags(Context& context) {
   add_row(answer, "fast fsck over UFS", "writes for a remove", "", 1., more, Cell::kNotBuilt);
   add_rule(answer, "a remove costs one write more (+-.25)", {in_unit(more, "writes")},
            [&] { return std::abs(*more - 1) <= .25; });
-  return answer;
+  return {answer};
 }
 
 }  // namespace
@@ -167,9 +177,8 @@ ClaimAnswer link_tags(Context& context) {
 std::vector<ClaimAnswer> counts(Context& context) {
   std::vector<ClaimAnswer> answers;
   answers.push_back(raid5_writes(context));
-  if (!context.interrupted())
-    for (ClaimAnswer& each : nfs_writes(context)) answers.push_back(std::move(each));
-  if (!context.interrupted()) answers.push_back(link_tags(context));
+  for (const auto& part : {nfs_writes, link_tags})
+    for (ClaimAnswer& each : part(context)) answers.push_back(std::move(each));
   return answers;
 }
 

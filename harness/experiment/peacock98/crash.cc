@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "harness/experiment/grouped_runs.h"
+
 namespace headcrash::experiment::peacock98 {
 namespace {
 
@@ -77,9 +79,14 @@ CrashOutcome crash(const Context& context, Session& session, const ServerChoice&
 std::optional<std::vector<CrashOutcome>> crash_all(Context& context, const std::vector<Cut>& cuts) {
   Session& session = Session::of(context);
   std::vector<CrashOutcome> outcomes(cuts.size());
-  const bool done = in_parallel(context, cuts.size(), [&](std::size_t i) {
-    outcomes[i] = crash(context, session, cuts[i].choice, cuts[i].load, cuts[i].seed);
-  });
+  std::vector<std::string> images;
+  images.reserve(cuts.size());
+  for (const Cut& each : cuts) images.push_back(fmt::format("{} {}", image_of(each.choice), each.load));
+  const bool done = run_grouped(
+      images, [&] { return context.interrupted(); },
+      [&](std::size_t i) {
+        outcomes[i] = crash(context, session, cuts[i].choice, cuts[i].load, cuts[i].seed);
+      });
   for (const CrashOutcome& one : outcomes) context.modelled_s += one.modelled_s;
   if (!done) return std::nullopt;
   return outcomes;

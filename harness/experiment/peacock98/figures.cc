@@ -55,13 +55,25 @@ struct Curves {
 
 Curves run_all(Context& context, Raid raid, Presto presto) {
   Curves curves;
-  std::vector<ServerChoice> choices;
-  for (const Tuning tuning : kTunings) choices.push_back({.raid = raid, .presto = presto, .tuning = tuning});
-  if (!Session::of(context).prepare(context, choices)) return curves;
-  for (const ServerChoice& choice : choices)
+  if (!Session::of(context).prepare(context)) return curves;
+  for (const ServerChoice& choice : curves_of_tunings(raid, presto))
     curves.all.emplace_back(choice.tuning, &Session::of(context).curve(context, choice));
   return curves;
 }
+
+/// A curve of figure 2.
+struct PrestoRow {
+  Raid raid;
+  Presto presto;
+  const char* label;
+  std::optional<Printed> printed;
+  ServerChoice choice() const { return {.raid = raid, .presto = presto, .tuning = Tuning::bmap_fast_fsck}; }
+};
+const PrestoRow kPrestoRows[] = {{Raid::raid5, Presto::none, "RAID-5", Printed{303, 61.7}},
+                                 {Raid::raid5, Presto::upper, "RAID-5, Presto Upper only", {}},
+                                 {Raid::raid5, Presto::both, "RAID-5, Presto", Printed{1397, 13.8}},
+                                 {Raid::raid0, Presto::none, "RAID-0", Printed{859, 44.4}},
+                                 {Raid::raid0, Presto::both, "RAID-0, Presto", Printed{3046, 20}}};
 
 ClaimAnswer figure(const Curves& curves, ClaimAnswer answer, const char* name,
                    const std::vector<std::pair<Tuning, Printed>>& printed) {
@@ -102,6 +114,18 @@ bool interrupted(const Curves& curves) {
 }
 
 }  // namespace
+
+std::vector<ServerChoice> curves_of_tunings(Raid raid, Presto presto) {
+  std::vector<ServerChoice> choices;
+  for (const Tuning tuning : kTunings) choices.push_back({.raid = raid, .presto = presto, .tuning = tuning});
+  return choices;
+}
+
+std::vector<ServerChoice> curves_of_presto() {
+  std::vector<ServerChoice> choices;
+  for (const PrestoRow& row : kPrestoRows) choices.push_back(row.choice());
+  return choices;
+}
 
 std::vector<ClaimAnswer> raid5(Context& context) {
   const Curves curves = run_all(context, Raid::raid5, Presto::none);
@@ -199,29 +223,14 @@ std::vector<ClaimAnswer> raid0_presto(Context& context) {
 }
 
 std::vector<ClaimAnswer> presto(Context& context) {
-  struct Row {
-    Raid raid;
-    Presto presto;
-    const char* label;
-    std::optional<Printed> printed;
-  };
-  const Row kRows[] = {{Raid::raid5, Presto::none, "RAID-5", Printed{303, 61.7}},
-                       {Raid::raid5, Presto::upper, "RAID-5, Presto Upper only", {}},
-                       {Raid::raid5, Presto::both, "RAID-5, Presto", Printed{1397, 13.8}},
-                       {Raid::raid0, Presto::none, "RAID-0", Printed{859, 44.4}},
-                       {Raid::raid0, Presto::both, "RAID-0, Presto", Printed{3046, 20}}};
   ClaimAnswer answer{
       .id = "PK-05", .part = "presto", .title = "RAID and Presto, bmap + fast fsck (figure 2)"};
   ClaimAnswer upper{.id = "PK-06", .part = "presto", .title = "Presto Upper alone (figure 2)"};
   Plot plot{.name = "figure2", .title = answer.title, .x = "throughput (NFS ops/s)", .y = "response (ms)"};
   std::vector<Figure> knees;
-  std::vector<ServerChoice> choices;
-  for (const Row& row : kRows)
-    choices.push_back({.raid = row.raid, .presto = row.presto, .tuning = Tuning::bmap_fast_fsck});
-  if (!Session::of(context).prepare(context, choices)) return {};
-  for (const Row& row : kRows) {
-    const Curve& curve = Session::of(context).curve(
-        context, {.raid = row.raid, .presto = row.presto, .tuning = Tuning::bmap_fast_fsck});
+  if (!Session::of(context).prepare(context)) return {};
+  for (const PrestoRow& row : kPrestoRows) {
+    const Curve& curve = Session::of(context).curve(context, row.choice());
     add_curve(row.presto == Presto::upper ? upper : answer, row.label, curve, row.printed);
     plot.series.push_back(series_of(row.label, curve));
     knees.push_back(curve.knee_per_s());

@@ -6,6 +6,18 @@
 
 namespace headcrash::experiment::peacock98 {
 
+std::vector<ServerChoice> curves_of(const std::string& part) {
+  if (part == "presto") return curves_of_presto();
+  if (part == "raid5") return curves_of_tunings(Raid::raid5, Presto::none);
+  if (part == "raid5-presto") return curves_of_tunings(Raid::raid5, Presto::both);
+  if (part == "raid0") return curves_of_tunings(Raid::raid0, Presto::none);
+  if (part == "raid0-presto") return curves_of_tunings(Raid::raid0, Presto::both);
+  if (part == "batching") return curves_of_batching();
+  if (part == "causes") return curves_of_causes();
+  if (part == "beyond") return curves_of_soft_updates();
+  return {};
+}
+
 Paper paper() {
   std::vector<Parameter> several = crash_parameters();
   several.push_back(

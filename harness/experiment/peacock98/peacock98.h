@@ -1,11 +1,23 @@
 #pragma once
 // Peacock, Kamaraju and Agrawal, "Fast Consistency Checking for the Solaris File System", USENIX 1998.
 
+#include <string>
+#include <vector>
+
 #include "harness/experiment/paper.h"
+#include "harness/experiment/peacock98/ultra2.h"
 
 namespace headcrash::experiment::peacock98 {
 
 Paper paper();
+
+/// Of which servers the part shows curves: Session::prepare() runs them. None: of no server.
+std::vector<ServerChoice> curves_of(const std::string& part);
+std::vector<ServerChoice> curves_of_tunings(Raid raid, Presto presto);
+std::vector<ServerChoice> curves_of_presto();
+std::vector<ServerChoice> curves_of_batching();
+std::vector<ServerChoice> curves_of_causes();
+std::vector<ServerChoice> curves_of_soft_updates();
 
 // Each part is in a file of its name or of its subject. Section 6.2, LADDIS (figures.cc):
 std::vector<ClaimAnswer> raid0(Context& context);         // PK-09

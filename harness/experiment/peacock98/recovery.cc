@@ -25,7 +25,7 @@ struct Crashes {
   }
 };
 
-/// All choices at all loads; by load, so that those of one format share an image.
+/// All choices at all loads.
 std::optional<std::vector<Crashes>> crash_at(Context& context,
                                              const std::vector<std::pair<std::string, ServerChoice>>& choices,
                                              const std::vector<double>& loads) {

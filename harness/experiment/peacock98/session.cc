@@ -2,11 +2,13 @@
 #include "harness/experiment/peacock98/session.h"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 #include <memory>
-#include <thread>
+#include <set>
 #include <utility>
+
+#include "harness/experiment/grouped_runs.h"
+#include "harness/experiment/peacock98/peacock98.h"
 
 namespace headcrash::experiment::peacock98 {
 namespace {
@@ -40,44 +42,33 @@ Session& Session::of(Context& context) {
   return *static_cast<Session*>(context.shared.get());
 }
 
-bool in_parallel(const Context& context, std::size_t count, const std::function<void(std::size_t)>& run) {
-  std::atomic<std::size_t> next{0}, done{0};
-  const auto work = [&] {
-    while (!context.interrupted()) {
-      const std::size_t i = next++;
-      if (i >= count) return;
-      run(i);
-      ++done;
-    }
-  };
-  const bool two = count > 1 && std::thread::hardware_concurrency() > 1;
-  std::thread other;
-  if (two) other = std::thread(work);
-  work();
-  if (two) other.join();
-  return done == count;
-}
-
-LaddisOutcome Session::run(const Context& context, ServerChoice choice, double operations_per_s,
-                           LaddisOptions options) {
+LaddisOutcome Session::run(const Context& context, Load load) {
   if (context.scaled) {
-    choice.size_bytes = kGib;
-    operations_per_s = std::min(operations_per_s, kScaledHighest);
+    load.choice.size_bytes = kGib;
+    load.per_s = std::min(load.per_s, kScaledHighest);
   }
-  const auto machine_options = images_.with_set(choice, operations_per_s);
-  if (!machine_options) return {.error = machine_options.error().message()};
+  const auto machine_options = images_.with_set(load.choice, load.per_s);
+  if (!machine_options)
+    return {.error = machine_of(load.choice) ? machine_options.error().message() : Cell::kNotBuilt};
   const auto machine = ModelledMachine::start(*machine_options);
   if (!machine) return {.error = machine.error().message()};
-  LaddisLoad load(**machine, load_of(context, choice, operations_per_s, options), context.seed);
-  (void)load.begin();
-  return load.run_out();
+  LaddisLoad laddis(**machine, load_of(context, load.choice, load.per_s, load.options),
+                    load.seed.value_or(context.seed));
+  (void)laddis.begin();
+  return laddis.run_out();
 }
 
-LaddisOutcome Session::point(Context& context, ServerChoice choice, double operations_per_s,
-                             LaddisOptions options) {
-  LaddisOutcome outcome = run(context, std::move(choice), operations_per_s, options);
-  context.modelled_s += outcome.modelled_s;
-  return outcome;
+std::vector<LaddisOutcome> Session::loads(Context& context, const std::vector<Load>& loads) {
+  std::vector<std::string> images;
+  images.reserve(loads.size());
+  for (const Load& each : loads) images.push_back(image_of(each.choice));
+  std::vector<LaddisOutcome> outcomes(loads.size());
+  const bool done = run_grouped(
+      images, [&] { return context.interrupted(); },
+      [&](std::size_t i) { outcomes[i] = run(context, loads[i]); });
+  for (const LaddisOutcome& one : outcomes) context.modelled_s += one.modelled_s;
+  if (!done) outcomes.clear();
+  return outcomes;
 }
 
 Curve Session::make(const Context& context, const ServerChoice& choice) {
@@ -85,32 +76,37 @@ Curve Session::make(const Context& context, const ServerChoice& choice) {
   CurveOptions options;
   options.last_per_s = context.scaled ? kScaledHighest : Images::kSets[std::size(Images::kSets) - 1];
   if (context.scaled) options.first_per_s = kScaledLowest, options.precision = 1;
-  return curve_of(options, [&](double load) { return run(context, choice, load, {}); });
+  return curve_of(options, [&](double per_s) { return run(context, {choice, per_s}); });
 }
 
-bool Session::prepare(Context& context, const std::vector<ServerChoice>& choices) {
+bool Session::prepare(Context& context) {
   std::vector<ServerChoice> wanted;
-  for (ServerChoice choice : choices) {
-    if (context.scaled) choice.size_bytes = kGib;
-    if (!curves_.contains(name(choice))) wanted.push_back(std::move(choice));
-  }
+  std::vector<std::string> images;
+  std::set<std::string> names;
+  for (const std::string& part : context.parts)
+    for (ServerChoice choice : curves_of(part)) {
+      if (context.scaled) choice.size_bytes = kGib;
+      if (curves_.contains(name(choice)) || !names.insert(name(choice)).second) continue;
+      images.push_back(image_of(choice));
+      wanted.push_back(std::move(choice));
+    }
   std::vector<Curve> made(wanted.size());
-  if (!in_parallel(context, wanted.size(), [&](std::size_t i) { made[i] = make(context, wanted[i]); }))
-    return false;
-  for (std::size_t i = 0; i < wanted.size(); ++i) keep(context, wanted[i], std::move(made[i]));
+  const bool done = run_grouped(
+      images, [&] { return context.interrupted(); },
+      [&](std::size_t i) { made[i] = make(context, wanted[i]); });
+  if (!done) return false;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    for (const CurvePoint& point : made[i].points) context.modelled_s += point.outcome.modelled_s;
+    curves_.emplace(name(wanted[i]), std::move(made[i]));
+  }
   return true;
 }
 
-const Curve& Session::curve(Context& context, ServerChoice choice) {
+const Curve& Session::curve(const Context& context, ServerChoice choice) const {
+  static const Curve kNone;
   if (context.scaled) choice.size_bytes = kGib;
   const auto known = curves_.find(name(choice));
-  if (known != curves_.end()) return known->second;
-  return keep(context, choice, make(context, choice));
-}
-
-const Curve& Session::keep(Context& context, const ServerChoice& choice, Curve made) {
-  for (const CurvePoint& point : made.points) context.modelled_s += point.outcome.modelled_s;
-  return curves_.emplace(name(choice), std::move(made)).first->second;
+  return known == curves_.end() ? kNone : known->second;
 }
 
 Series series_of(const std::string& name, const Curve& curve) {

@@ -1,9 +1,13 @@
 #pragma once
 // What the parts of a run share: images, and curves that several figures show.
+//
+// To make an image takes as long as to run some loads, so that all that begins with the same one is run in a row: the curves
+// of all parts of the run when the first part asks for its own, the loads and cuts of one part together.
 
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,25 +16,30 @@
 
 namespace headcrash::experiment::peacock98 {
 
+/// One load on a server.
+struct Load {
+  ServerChoice choice;
+  double per_s = 0;
+  LaddisOptions options = {};
+  std::optional<std::uint64_t> seed = {};  ///< nothing: the run's
+};
+
 /// Scaled down, all of it is on a gigabyte, and at loads of 20 requests a second at most.
 class Session {
  public:
   static Session& of(Context& context);
 
-  /// Runs those that nobody has wanted before. False: interrupted.
-  bool prepare(Context& context, const std::vector<ServerChoice>& choices);
-  /// Run when it is first wanted.
-  const Curve& curve(Context& context, ServerChoice choice);
-  /// One load; not kept.
-  LaddisOutcome point(Context& context, ServerChoice choice, double operations_per_s,
-                      LaddisOptions options = {});
+  /// Runs the curves of all parts of the run (curves_of()) that are not there yet. False: interrupted.
+  bool prepare(Context& context);
+  /// It is one of curves_of() this part. Without prepare() an empty one.
+  const Curve& curve(const Context& context, ServerChoice choice) const;
+  /// Not kept. Empty: interrupted.
+  std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);
   Images& images() { return images_; }
 
  private:
-  LaddisOutcome run(const Context& context, ServerChoice choice, double operations_per_s,
-                    LaddisOptions options);
+  LaddisOutcome run(const Context& context, Load load);
   Curve make(const Context& context, const ServerChoice& choice);
-  const Curve& keep(Context& context, const ServerChoice& choice, Curve made);
 
   Images images_;
   std::map<std::string, Curve> curves_;
@@ -39,9 +48,6 @@ class Session {
 /// Its points, but for those far beyond the limit of responses.
 Series series_of(const std::string& name, const Curve& curve);
 
-/// Calls `run` of each number below `count`, on two threads at most: each has a server with all its memory. False: it was
-/// interrupted, and some were not called.
-bool in_parallel(const Context& context, std::size_t count, const std::function<void(std::size_t)>& run);
 /// With the lengths that the context's parameters say.
 LaddisOptions load_of(const Context& context, const ServerChoice& choice, double operations_per_s,
                       LaddisOptions options = {});

@@ -12,35 +12,39 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// A load on a server that may not be built.
-LaddisOutcome run(Context& context, const ServerChoice& choice, double load,
-                  const LaddisOptions& options = {}) {
-  if (!machine_of(choice)) return {.error = Cell::kNotBuilt};
-  return Session::of(context).point(context, choice, load, options);
-}
-
 void add_load(ClaimAnswer& answer, const std::string& cell, const LaddisOutcome& outcome,
               Figure paper_ms = {}) {
   add_row(answer, cell, "response", "ms", paper_ms, outcome.of(outcome.mean_ms), outcome.error);
   add_row(answer, cell, "throughput", "ops/s", {}, outcome.of(outcome.achieved_per_s), outcome.error);
 }
 
-ClaimAnswer tunings_of_flusher(Context& context) {
+constexpr double kTuningsPerS = 1500;
+
+/// Figure 9's curves at one load, and fsflush on.
+std::vector<Load> loads_of_tunings() {
+  const ServerChoice usual{.raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
+  std::vector<Load> loads;
+  for (const FlusherSetting& setting : kFlusherSettings) {
+    ServerChoice choice = usual;
+    choice.flush_interval_s = setting.interval_s;
+    choice.flush_percent = setting.percent;
+    loads.push_back({choice, kTuningsPerS});
+  }
+  ServerChoice choice = usual;
+  choice.flushes_by_age = true;
+  loads.push_back({choice, kTuningsPerS});
+  return loads;
+}
+
+ClaimAnswer tunings_of_flusher(const std::vector<LaddisOutcome>& outcomes) {
   ClaimAnswer answer{.id = "PK-15",
                      .part = "tunings",
                      .title = "Response by the flusher's interval and share, RAID-0 with Presto (figure 9)"};
-  constexpr double kLoad = 1500;
   std::vector<Named> responses, throughputs;
-  for (const FlusherSetting& setting : kFlusherSettings) {
-    if (context.interrupted()) return answer;
-    const LaddisOutcome outcome = run(context,
-                                      {.raid = Raid::raid0,
-                                       .presto = Presto::both,
-                                       .tuning = Tuning::bmap_fast_fsck,
-                                       .flush_interval_s = setting.interval_s,
-                                       .flush_percent = setting.percent},
-                                      kLoad);
-    add_load(answer, fmt::format("{}, {:g} ops/s", setting.name, kLoad), outcome);
+  for (std::size_t i = 0; i < kFlusherSettings.size(); ++i) {
+    const FlusherSetting& setting = kFlusherSettings[i];
+    const LaddisOutcome& outcome = outcomes[i];
+    add_load(answer, fmt::format("{}, {:g} ops/s", setting.name, kTuningsPerS), outcome);
     responses.push_back({setting.name, outcome.of(outcome.mean_ms)});
     throughputs.push_back({setting.name, outcome.of(outcome.achieved_per_s)});
   }
@@ -56,14 +60,9 @@ ClaimAnswer tunings_of_flusher(Context& context) {
   return answer;
 }
 
-ClaimAnswer periodic_flush(Context& context) {
+ClaimAnswer periodic_flush(const LaddisOutcome& off, const LaddisOutcome& on) {
   ClaimAnswer answer{
       .id = "PK-22", .part = "tunings", .title = "Periodic flushing of everything, on and off (section 5.2)"};
-  constexpr double kLoad = 1500;
-  ServerChoice choice{.raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
-  const LaddisOutcome off = run(context, choice, kLoad);
-  choice.flushes_by_age = true;
-  const LaddisOutcome on = run(context, choice, kLoad);
   add_load(answer, "off", off);
   add_load(answer, "on", on);
   add_rule(answer, "off responds faster", {{"off", off.of(off.mean_ms)}, {"on", on.of(on.mean_ms)}},
@@ -74,15 +73,21 @@ ClaimAnswer periodic_flush(Context& context) {
 }  // namespace
 
 std::vector<ClaimAnswer> tunings(Context& context) {
-  return {tunings_of_flusher(context), periodic_flush(context)};
+  const auto outcomes = Session::of(context).loads(context, loads_of_tunings());
+  if (outcomes.empty()) return {};
+  return {tunings_of_flusher(outcomes), periodic_flush(outcomes.front(), outcomes.back())};
 }
 
 std::vector<ClaimAnswer> stripes(Context& context) {
   ClaimAnswer answer{
       .id = "PK-04", .part = "stripes", .title = "Full-stripe writes, RAID-5 with Presto (section 3.4)"};
   constexpr double kLoad = 400;
-  const auto share_of = [&](const char* label, const ServerChoice& choice) -> Figure {
-    const LaddisOutcome outcome = run(context, choice, kLoad);
+  const ServerChoice hot{.raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::fast_fsck};
+  ServerChoice spread = hot;
+  spread.scheme = "netra-check";
+  const auto outcomes = Session::of(context).loads(context, {{hot, kLoad}, {spread, kLoad}});
+  if (outcomes.empty()) return {};
+  const auto share_of = [&](const char* label, const LaddisOutcome& outcome) -> Figure {
     const auto whole = static_cast<double>(outcome.array.full_stripe_writes),
                all = whole +
                      static_cast<double>(outcome.array.read_modify_writes + outcome.array.reconstruct_writes);
@@ -94,10 +99,8 @@ std::vector<ClaimAnswer> stripes(Context& context) {
             outcome.error);
     return share;
   };
-  const ServerChoice hot{.raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::fast_fsck};
-  ServerChoice spread = hot;
-  spread.scheme = "netra-check";
-  const Figure with = share_of("hot spot", hot), without = share_of("groups by directory", spread);
+  const Figure with = share_of("hot spot", outcomes[0]),
+               without = share_of("groups by directory", outcomes[1]);
   add_rule(answer, "the hot spot makes more full-stripe writes",
            {{"hot spot", with, "%"}, {"by directory", without, "%"}}, [&] { return *with > *without; });
   return {answer};
@@ -108,9 +111,15 @@ std::vector<ClaimAnswer> hits(Context& context) {
                      .part = "hits",
                      .title = "Writes of the NVRAM that hit a dirty block, RAID-5 with Presto (section 4)"};
   constexpr double kLoad = 400;  // what each of them can serve
-  const auto share_of = [&](Tuning tuning, const Figure& paper) -> Figure {
-    const LaddisOutcome outcome =
-        run(context, {.raid = Raid::raid5, .presto = Presto::both, .tuning = tuning}, kLoad);
+  constexpr std::array kFour{Tuning::vxld, Tuning::vxfs, Tuning::ufs, Tuning::bmap_fast_fsck};
+  std::vector<Load> loads;
+  for (const Tuning tuning : kFour)
+    loads.push_back({{.raid = Raid::raid5, .presto = Presto::both, .tuning = tuning}, kLoad});
+  const auto outcomes = Session::of(context).loads(context, loads);
+  if (outcomes.empty()) return {};
+  const auto share_of = [&](std::size_t at, const Figure& paper) -> Figure {
+    const Tuning tuning = kFour[at];
+    const LaddisOutcome& outcome = outcomes[at];
     std::uint64_t writes = 0, dirty = 0, blocks = 0;
     for (const WriteHits& kind : outcome.hits) {
       writes += kind.writes;
@@ -129,8 +138,7 @@ std::vector<ClaimAnswer> hits(Context& context) {
               100 * static_cast<double>(blocks) / static_cast<double>(writes), {});
     return share;
   };
-  const Figure vxld = share_of(Tuning::vxld, 7), vxfs = share_of(Tuning::vxfs, 7),
-               ufs = share_of(Tuning::ufs, {}), both = share_of(Tuning::bmap_fast_fsck, 65);
+  const Figure vxld = share_of(0, 7), vxfs = share_of(1, 7), ufs = share_of(2, {}), both = share_of(3, 65);
   add_rule(answer, "VxFS: 15 % at most, with either place of the log",
            {{"VxLD", vxld, "%"}, {"inside", vxfs, "%"}}, [&] { return *vxld <= 15 && *vxfs <= 15; });
   add_rule(answer, "UFS and bmap + fast fsck: at least 50 %",
@@ -146,17 +154,20 @@ std::vector<ClaimAnswer> repeated(Context& context) {
                      .title = "One load with several seeds: RAID-0, Presto, 3000 ops/s (section 6.2)"};
   constexpr double kLoad = 3000;
   const auto executions = static_cast<std::uint64_t>(context.scaled ? 2 : context.parameter("executions"));
+  std::vector<Load> loads;
+  for (std::uint64_t i = 0; i < executions; ++i)
+    loads.push_back({{.raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck},
+                     kLoad,
+                     {},
+                     context.seed + i});
+  const auto outcomes = Session::of(context).loads(context, loads);
+  if (outcomes.empty()) return {};
   std::vector<double> responses;
   std::string error;
-  const std::uint64_t seed = context.seed;
-  for (std::uint64_t i = 0; i < executions && error.empty() && !context.interrupted(); ++i) {
-    context.seed = seed + i;
-    const LaddisOutcome outcome =
-        run(context, {.raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck}, kLoad);
-    error = outcome.saturated ? "the load is not sustained" : outcome.error;
+  for (const LaddisOutcome& outcome : outcomes) {
+    if (error.empty()) error = outcome.saturated ? "the load is not sustained" : outcome.error;
     responses.push_back(outcome.mean_ms);
   }
-  context.seed = seed;
   Figure mean, deviation;
   if (error.empty() && responses.size() > 1) {
     double sum = 0, squares = 0;
@@ -171,7 +182,16 @@ std::vector<ClaimAnswer> repeated(Context& context) {
   return {answer};
 }
 
+std::vector<ServerChoice> curves_of_batching() {
+  return {{.raid = Raid::raid5, .tuning = Tuning::vxld, .scheme = "journal-external-unbatched"},
+          {.raid = Raid::raid5, .tuning = Tuning::ufs},
+          {.raid = Raid::raid0, .tuning = Tuning::vxld},
+          {.raid = Raid::raid0, .tuning = Tuning::vxld, .scheme = "journal-external-data-unbatched"}};
+}
+
 std::vector<ClaimAnswer> batching(Context& context) {
+  if (!Session::of(context).prepare(context)) return {};
+  const std::vector<ServerChoice> choices = curves_of_batching();
   ClaimAnswer sds{
       .id = "PK-12", .part = "batching", .title = "A log whose commits are not batched, RAID-5 (section 4)"};
   ClaimAnswer vahalia{.id = "PK-19",
@@ -184,21 +204,14 @@ std::vector<ClaimAnswer> batching(Context& context) {
             "ops/s", paper, curve.error.empty() ? ours : std::nullopt, curve.error);
     return curve.error.empty() ? ours : std::nullopt;
   };
-  const Figure unbatched =
-                   knee(sds, "SDS: metadata, unbatched",
-                        {.raid = Raid::raid5, .tuning = Tuning::vxld, .scheme = "journal-external-unbatched"},
-                        100.),
-               ufs = knee(sds, "UFS", {.raid = Raid::raid5, .tuning = Tuning::ufs}, {});
+  const Figure unbatched = knee(sds, "SDS: metadata, unbatched", choices[0], 100.),
+               ufs = knee(sds, "UFS", choices[1], {});
   add_rule(sds, "it saturates first: at less than half of UFS", {{"SDS", unbatched}, {"UFS", ufs}},
            [&] { return *unbatched < *ufs / 2; });
   add_rule(sds, "no more than 100 ops/s (+-30 %)", {in_unit(unbatched, "ops/s")},
            [&] { return *unbatched <= 130; });
-  const Figure batched = knee(vahalia, "batched", {.raid = Raid::raid0, .tuning = Tuning::vxld}, 597.),
-               alone = knee(
-                   vahalia, "unbatched",
-                   {.raid = Raid::raid0, .tuning = Tuning::vxld, .scheme = "journal-external-data-unbatched"},
-                   400.),
-               times = part_of(batched, alone);
+  const Figure batched = knee(vahalia, "batched", choices[2], 597.),
+               alone = knee(vahalia, "unbatched", choices[3], 400.), times = part_of(batched, alone);
   add_row(vahalia, "batched over unbatched", "throughput", "times", 597. / 400, times, Cell::kNotBuilt);
   add_rule(vahalia, "batching gives 1.5 times (+-25 %)", {in_unit(times, "times")},
            [&] { return std::abs(*times / 1.5 - 1) <= .25; });
@@ -208,17 +221,19 @@ std::vector<ClaimAnswer> batching(Context& context) {
 std::vector<ClaimAnswer> small(Context& context) {
   ClaimAnswer answer{
       .id = "PK-18", .part = "small", .title = "5 GB on RAID-0, bmap + fast fsck, 600 ops/s (section 6.4)"};
-  ServerChoice choice{.raid = Raid::raid0,
-                      .presto = Presto::none,
-                      .tuning = Tuning::bmap_fast_fsck,
-                      .size_bytes = context.scaled ? kGib : 5 * kGib};
-  const LaddisOutcome none = run(context, choice, 600);
+  const ServerChoice choice{.raid = Raid::raid0,
+                            .presto = Presto::none,
+                            .tuning = Tuning::bmap_fast_fsck,
+                            .size_bytes = context.scaled ? kGib : 5 * kGib};
+  ServerChoice presto = choice;
+  presto.presto = Presto::both;
+  const auto outcomes = Session::of(context).loads(context, {{choice, 600}, {presto, 600}});
+  if (outcomes.empty()) return {};
+  const LaddisOutcome &none = outcomes[0], &with = outcomes[1];
   add_load(answer, "no Presto", none, 12.4);
-  choice.presto = Presto::both;
-  const LaddisOutcome with = run(context, choice, 600);
   add_load(answer, "Presto", with, 2.2);
   const CrashOutcome clean =
-      crash(context, Session::of(context), choice, 0, context.seed, context.scaled ? 30 : 600);
+      crash(context, Session::of(context), presto, 0, context.seed, context.scaled ? 30 : 600);
   context.modelled_s += clean.modelled_s;
   add_row(answer, "populated, idle when the power goes", "fast fsck", "s", 4., clean.of(clean.elapsed_s),
           clean.error);
@@ -237,11 +252,11 @@ std::vector<ClaimAnswer> gathering(Context& context) {
       .id = "write gathering",
       .part = "gathering",
       .title = "Write gathering (Juszczak 1994), UFS on RAID-5 without Presto; not the paper's"};
-  std::array<LaddisOutcome, 2> outcomes;
+  const ServerChoice choice{.raid = Raid::raid5, .tuning = Tuning::ufs};
+  const auto outcomes =
+      Session::of(context).loads(context, {{choice, 150}, {choice, 150, {.front = {.gathers = true}}}});
+  if (outcomes.empty()) return {};
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if (context.interrupted()) return {};
-    outcomes[i] =
-        run(context, {.raid = Raid::raid5, .tuning = Tuning::ufs}, 150, {.front = {.gathers = i == 1}});
     const char* const label = i == 1 ? "gathering" : "each by itself";
     add_load(answer, label, outcomes[i]);
     add_row(answer, label, "response of writes", "ms", {}, outcomes[i].of(outcomes[i].writes_mean_ms),

@@ -127,6 +127,13 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
   return machine;
 }
 
+std::string image_of(const ServerChoice& choice) {
+  // Soft updates: UFS' format and allocation.
+  const std::string scheme = choice.scheme == "soft-updates" ? "" : choice.scheme;
+  return fmt::format("{} {} {} {} {} {}", static_cast<int>(choice.raid), static_cast<int>(choice.tuning),
+                     scheme, choice.busy_map, choice.group_size, choice.size_bytes.value_or(0));
+}
+
 Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, double operations_per_s,
                                                 bool exactly) {
   auto machine = machine_of(choice);
@@ -137,14 +144,12 @@ Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, doub
         std::ranges::find_if(kSets, [&](double each) { return each >= operations_per_s; });
     if (next != std::end(kSets)) set = *next;
   }
-  const std::string key =
-      fmt::format("{} {} {} {} {} {} {}", static_cast<int>(choice.raid), static_cast<int>(choice.tuning),
-                  choice.scheme, choice.busy_map, choice.group_size, choice.size_bytes.value_or(0), set);
+  const std::string key = fmt::format("{} {}", image_of(choice), set);
   machine->image = find(key);
   if (machine->image) return machine;
   ServerChoice bare = choice;
   bare.presto = Presto::none;
-  if (bare.scheme == "soft-updates") bare.scheme.clear();  // UFS' format and allocation
+  if (bare.scheme == "soft-updates") bare.scheme.clear();
   auto maker = machine_of(bare);
   if (!maker) return maker;
   if (set > 0)

@@ -91,19 +91,22 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice);
 /// Of a request, on that processor.
 os::TimeNs request_cpu_ns(const ServerChoice& choice);
 
+/// Of the drives and the format: machines with equal ones begin with the same image.
+std::string image_of(const ServerChoice& choice);
+
 /// Images of file systems with a set, each made once for all machines with the same drives and format, and kept as long
 /// as there are not too many. From several threads. A set is for the next of a few loads (kSets), of which a run uses its share.
 class Images {
  public:
-  static constexpr double kSets[] = {25, 100, 800, 1600, 3200, 4800};
+  static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
   /// The machine's options with an image that has the set for so many requests a second at least; 0: nothing but the
   /// root. `exactly`: for so many. Errors: not built; what mkfs or the file system said.
   Result<ModelledMachineOptions> with_set(const ServerChoice& choice, double operations_per_s,
                                           bool exactly = false);
 
  private:
-  /// A set for so many requests a second is a hundred megabytes: each file has an indirect block.
-  static constexpr double kKeptPerS = 2000;
+  /// A set for 1000 is up to 300 MB: each file has an indirect block, and RAID-5 its parity.
+  static constexpr double kKeptPerS = 3300;
   struct Kept {
     std::string key;
     double set = 0;
