@@ -2,6 +2,7 @@
 #include "harness/experiment/experiment.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -34,6 +35,19 @@ Result<std::map<std::string, double>> parameters_of(const std::vector<std::strin
     parameters[each.substr(0, equals)] = value;
   }
   return parameters;
+}
+
+/// Of the host.
+std::string cost_of(const experiment::ExperimentOutcome& outcome) {
+  ::rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  std::string text =
+      fmt::format("{:.1f} s, {:.1f} s of processors, {:.2f} GB of memory at most", outcome.wall_s,
+                  outcome.host_s, static_cast<double>(used.ru_maxrss) * 1024 / 1e9);
+  if (outcome.modelled_s > 0 && outcome.wall_s > 0)
+    text += fmt::format("; {:.0f} s of model time: {:.0f} times as fast", outcome.modelled_s,
+                        outcome.modelled_s / outcome.wall_s);
+  return text;
 }
 
 int run(const ExperimentArguments& arguments) {
@@ -70,11 +84,7 @@ int run(const ExperimentArguments& arguments) {
       return report_error(Error{arguments.csv, "cannot be written", "name a file in a folder that exists"},
                           arguments.as_json);
   }
-  if (outcome->modelled_s > 0 && outcome->host_s > 0)
-    fmt::print(stderr, "{:.0f} s of model time in {:.1f} s of this processor: {:.0f} times as fast\n",
-               outcome->modelled_s, outcome->host_s, outcome->modelled_s / outcome->host_s);
-  else
-    fmt::print(stderr, "{:.1f} s of this processor\n", outcome->host_s);
+  fmt::print(stderr, "{}\n", cost_of(*outcome));
   if (arguments.as_json)
     print(experiment::as_json(*outcome));
   else

@@ -183,6 +183,7 @@ Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
   if (parts.empty()) return unknown(options.name, names_of(known_experiments()));
   if (auto good = check_parameters(options, parts); !good) return pass_on(good);
   const double begun_at_s = cpu_seconds_here();
+  const auto begun_at = std::chrono::steady_clock::now();
   Cells cells({.seed = options.seed,
                .scaled = options.scaled,
                .on_cell = options.on_cell,
@@ -199,6 +200,7 @@ Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
   }
   outcome.interrupted = cells.interrupted();
   outcome.host_s = cpu_seconds_here() - begun_at_s;
+  outcome.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_at).count();
   outcome.modelled_s = context.modelled_s;
   for (const auto& cell : cells.all()) {
     if (cell->outcome) outcome.modelled_s += cell->outcome->modelled_s;

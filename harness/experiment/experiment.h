@@ -37,6 +37,7 @@ struct ExperimentOutcome {
   std::vector<ClaimAnswer> answers;
   std::vector<Cell> cells;
   double host_s = 0;      ///< CPU time that all of it took here
+  double wall_s = 0;      ///< ... and time: less, where parts run on several threads
   double modelled_s = 0;  ///< model time of all cells, and of what parts run beside them
   bool interrupted = false;
 

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# peacock98 as long as the paper: ten minutes of each load, fifteen before each cut, loads up to 3000 requests a second.
+# What holds on a short run as on a long one: no promise of a reply is broken, and memory is bounded.
+source "$(dirname "$0")/lib.sh"
+cd "$scratch"
+
+"$headcrash" experiment peacock98 --set seconds=600 --set warm-seconds=300 --set crash-seconds=900 --set most-per-s=3000 \
+  --csv long.csv >long.txt 2>cost || failed "experiment: $? $(cat cost)"
+cat long.txt cost
+promises=$(grep -c 'what every reply promised is there' long.txt)
+[ "$promises" -ge 4 ] || failed "only $promises rules about promises"
+! says 'does not hold.*what every reply promised is there' <long.txt || failed "a promise was broken"
+gigabytes=$(sed -n 's/.* \([0-9.]*\) GB of memory.*/\1/p' cost)
+awk -v used="$gigabytes" 'BEGIN { exit used < 4 ? 0 : 1 }' || failed "$gigabytes GB of memory, and 4 are the bound"
