@@ -17,7 +17,7 @@ struct Change {
 struct Knees {
   const char* id;
   const char* title;
-  double paper_per_s;
+  Figure paper_per_s;
   std::vector<Change> changes;
 };
 
@@ -68,8 +68,38 @@ Knees sold_on_raid5_presto() {
            {"each mark is a write of its own", alone}}};
 }
 
+/// What the bmap cache gives is an indirect block for each append beyond 96 KiB, which is written, and on RAID-5 costs four
+/// or six I/Os.
+Knees bmap_by_appends() {
+  const ServerChoice with{.raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
+  ServerChoice without = with;
+  without.tuning = Tuning::fast_fsck;
+  ServerChoice with_few = with, without_few = without;
+  with_few.append_percent = without_few.append_percent = 20;
+  return {"PK-03, causes",
+          "What the bmap cache gives, by the share of appends",
+          {},
+          {{"70 % of writes append, fast fsck", without},
+           {"70 % of writes append, bmap + fast fsck", with},
+           {"20 % of writes append, fast fsck", without_few},
+           {"20 % of writes append, bmap + fast fsck", with_few}}};
+}
+
+/// How many requests find the same commit.
+Knees batching_by_nfsds() {
+  const ServerChoice usual{.raid = Raid::raid0, .tuning = Tuning::vxld};
+  ServerChoice few = usual, one = usual;
+  few.nfsds = 16;
+  one.nfsds = 4;
+  return {"PK-19, causes",
+          "Batched commits on RAID-0, by the number of nfsds",
+          597,
+          {{"64 nfsds", usual}, {"16 nfsds", few}, {"4 nfsds", one}}};
+}
+
 std::vector<Knees> all_knees() {
-  return {fast_fsck_on_raid5(), logging_on_raid5(), sold_on_raid5_presto()};
+  return {fast_fsck_on_raid5(), logging_on_raid5(), sold_on_raid5_presto(), bmap_by_appends(),
+          batching_by_nfsds()};
 }
 
 ClaimAnswer answer_of(Context& context, const Knees& knees) {
@@ -104,6 +134,89 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
+/// UFS' check reads all inodes of each group, a megabyte: by the length of its requests.
+ClaimAnswer requests_of_full_fsck(Context& context) {
+  ClaimAnswer answer{.id = "PK-13, UFS", .part = "causes", .title = "Full fsck of an empty UFS, 44 GB"};
+  std::vector<Cut> cuts;
+  for (const std::uint32_t kib : {56, 16, 8}) {
+    ServerChoice choice{.presto = Presto::both, .tuning = Tuning::ufs};
+    choice.check_sectors = 2 * kib;
+    if (context.scaled) choice.size_bytes = kGib;
+    cuts.push_back({choice, 0, context.seed});
+  }
+  const auto outcomes = crash_all(context, cuts);
+  if (!outcomes) return answer;
+  for (std::size_t i = 0; i < cuts.size(); ++i)
+    add_row(answer, fmt::format("requests of {} KiB", cuts[i].choice.check_sectors / 2), "recovery", "s", 382,
+            (*outcomes)[i].of((*outcomes)[i].elapsed_s), (*outcomes)[i].error);
+  return answer;
+}
+
+ClaimAnswer requests_of_mkfs(Context& context) {
+  ClaimAnswer answer{.id = "PK-21, causes", .part = "causes", .title = "mkfs on 40 GB of RAID-5"};
+  for (const std::uint32_t kib : {56, 8, 80, 160}) {
+    ServerChoice choice{.raid = Raid::raid5, .tuning = Tuning::ufs};
+    choice.check_sectors = 2 * kib;
+    if (context.scaled) choice.size_bytes = kGib;
+    const auto options = machine_of(choice);
+    const auto step = options ? ModelledMachine::time_of_mkfs(*options) : pass_on(options);
+    const Figure ours = step ? Figure(seconds_of(step->elapsed_ns)) : std::nullopt;
+    add_row(answer, fmt::format("requests of {} KiB", kib), "elapsed", "s", 1378, ours,
+            step ? "" : step.error().message());
+    context.modelled_s += ours.value_or(0);
+  }
+  return answer;
+}
+
+/// Of what a response is made: the load that PK-15 and PK-18 have.
+ClaimAnswer responses(Context& context) {
+  ClaimAnswer answer{.id = "PK-18, causes",
+                     .part = "causes",
+                     .title = "Responses at 600 ops/s, 5 GB on RAID-0, bmap + fast fsck"};
+  std::vector<Load> loads;
+  std::vector<std::string> labels;
+  for (const Presto presto : {Presto::none, Presto::both}) {
+    ServerChoice usual{.presto = presto, .tuning = Tuning::bmap_fast_fsck, .size_bytes = 5 * kGib};
+    ServerChoice slow = usual, fcfs = usual;
+    slow.processor = .25;
+    fcfs.drives_in_order = true;
+    const char* const with = presto == Presto::none ? "no Presto" : "Presto";
+    for (const auto& [label, choice] :
+         {std::pair("as it is", usual), std::pair("a quarter of the processor", slow),
+          std::pair("drives in order of arrival", fcfs)}) {
+      labels.push_back(fmt::format("{}, {}", with, label));
+      loads.push_back({choice, 600});
+    }
+    // A client of 1998 has a processor and a driver of its own: five milliseconds of it for 8 KiB.
+    labels.push_back(fmt::format("{}, client and network eight times as slow", with));
+    loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
+  }
+  const auto outcomes = Session::of(context).loads(context, loads);
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    add_row(answer, labels[i], "response", "ms", i < outcomes.size() / 2 ? 12.4 : 2.2,
+            outcomes[i].of(outcomes[i].mean_ms), outcomes[i].error);
+  return answer;
+}
+
+/// VxFS at 600 ops/s on 5 GB: by the size of the log that is replayed.
+ClaimAnswer recovery_by_log(Context& context) {
+  ClaimAnswer answer{.id = "PK-16, causes",
+                     .part = "causes",
+                     .title = "Recovery of VxFS on 5 GB after 600 ops/s, RAID-0 without Presto"};
+  std::vector<Cut> cuts;
+  for (const char* const size : {"0", "64M"}) {
+    ServerChoice choice{.tuning = Tuning::vxfs, .size_bytes = context.scaled ? kGib : 5 * kGib};
+    choice.log_size = size;
+    cuts.push_back({choice, context.scaled ? 20. : 600., context.seed});
+  }
+  const auto outcomes = crash_all(context, cuts);
+  if (!outcomes) return answer;
+  for (std::size_t i = 0; i < cuts.size(); ++i)
+    add_row(answer, i == 0 ? "mkfs' default log" : "a log of 64 MB", "recovery", "s", 51.9,
+            (*outcomes)[i].of((*outcomes)[i].elapsed_s), (*outcomes)[i].error);
+  return answer;
+}
+
 }  // namespace
 
 std::vector<ServerChoice> curves_of_causes() {
@@ -117,7 +230,9 @@ std::vector<ClaimAnswer> causes(Context& context) {
   if (!Session::of(context).prepare(context)) return {};
   std::vector<ClaimAnswer> answers;
   for (const Knees& knees : all_knees()) answers.push_back(answer_of(context, knees));
-  answers.push_back(constant_of_fast_fsck(context));
+  for (const auto& one :
+       {constant_of_fast_fsck, requests_of_full_fsck, requests_of_mkfs, responses, recovery_by_log})
+    if (!context.interrupted()) answers.push_back(one(context));
   return answers;
 }
 

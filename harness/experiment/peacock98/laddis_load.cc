@@ -12,7 +12,6 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 using os::TimeNs;
-using timed::laddis_load::kAppendPercent;
 using timed::laddis_load::kFileKib;
 using timed::laddis_load::kFilesPerFolder;
 using timed::laddis_load::kFilesPerLink;
@@ -213,7 +212,7 @@ void LaddisLoad::generate() {
 void LaddisLoad::draw_write(NfsRequest& request, std::uint64_t at) {
   Used& file = used_[at];
   request.offset = below(file.bytes / kTransferBytes) * kTransferBytes;
-  if (below(100) < kAppendPercent && file.bytes < 2 * kFileBytes) {
+  if (below(100) < options_.append_percent && file.bytes < 2 * kFileBytes) {
     request.offset = file.bytes;
     file.bytes += kTransferBytes;
   }

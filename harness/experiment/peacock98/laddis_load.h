@@ -56,6 +56,7 @@ struct LaddisOptions {
   std::uint64_t read_before_bytes = 700ULL << 20;
   /// Only these, in percent; all 0: LADDIS's mix.
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
+  std::uint64_t append_percent = timed::laddis_load::kAppendPercent;  ///< of the writes
   bool keeps_history = false;  ///< for broken_promises(): memory for each write
 };
 

@@ -33,6 +33,7 @@ LaddisOptions load_of(const Context& context, const ServerChoice& choice, double
   options.measured_ns = ns_of(context.scaled ? kScaledSeconds : context.parameter("seconds"));
   options.warm_ns = ns_of(context.scaled ? 1 : context.parameter("warm-seconds"));
   options.front.nfsds = choice.nfsds.value_or(static_cast<std::size_t>(context.parameter("nfsds")));
+  options.append_percent = choice.append_percent;
   options.front.request_cpu_ns = request_cpu_ns(choice);
   return options;
 }

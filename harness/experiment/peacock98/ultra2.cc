@@ -82,6 +82,11 @@ std::string name(const ServerChoice& choice) {
   if (choice.nfsds) text += fmt::format("; {} nfsds", *choice.nfsds);
   if (choice.group_size != "16M") text += fmt::format("; groups of {}", choice.group_size);
   if (choice.drives_in_order) text += "; drives in order of arrival";
+  if (choice.check_sectors != kClusterSectors)
+    text += fmt::format("; checks of {} KiB", choice.check_sectors / 2);
+  if (choice.append_percent != timed::laddis_load::kAppendPercent)
+    text += fmt::format("; {} % of writes append", choice.append_percent);
+  if (choice.log_size != "0") text += fmt::format("; log of {}", choice.log_size);
   if (choice.processor != 1) text += fmt::format("; processor x{:g}", choice.processor);
   return text;
 }
@@ -112,14 +117,14 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
     machine.mkfs["bmap-cache"] = "1";
   if (choice.tuning == Tuning::vxfs) {
     machine.mkfs["group-size"] = "0";
-    machine.mkfs["journal-size"] = "0";
+    machine.mkfs["journal-size"] = choice.log_size;
   }
   machine.outstanding = kOutstanding;
   machine.drive_queue = {
       .depth = kOutstanding,
       .policy = choice.drives_in_order ? model::QueuePolicy::fcfs : model::QueuePolicy::c_look};
   machine.concatenated_sectors = kClusterSectors;
-  machine.check_sectors = kClusterSectors;
+  machine.check_sectors = choice.check_sectors;
   machine.cache_bytes = kFileMemoryBytes;
   machine.image_cache_bytes = kImageCacheBytes;
   machine.copies_bytes = 0;
@@ -130,8 +135,9 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
 std::string image_of(const ServerChoice& choice) {
   // Soft updates: UFS' format and allocation.
   const std::string scheme = choice.scheme == "soft-updates" ? "" : choice.scheme;
-  return fmt::format("{} {} {} {} {} {}", static_cast<int>(choice.raid), static_cast<int>(choice.tuning),
-                     scheme, choice.busy_map, choice.group_size, choice.size_bytes.value_or(0));
+  return fmt::format("{} {} {} {} {} {} {}", static_cast<int>(choice.raid), static_cast<int>(choice.tuning),
+                     scheme, choice.busy_map, choice.group_size, choice.size_bytes.value_or(0),
+                     choice.log_size);
 }
 
 Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, double operations_per_s,

@@ -40,6 +40,7 @@
 #include <vector>
 
 #include "harness/experiment/cells.h"
+#include "harness/workload/timed/laddis_mix.h"
 
 namespace headcrash::experiment::peacock98 {
 
@@ -82,6 +83,9 @@ struct ServerChoice {
   double processor = 1;                   ///< times as fast
   std::optional<std::size_t> nfsds = {};  ///< nothing: as the parameter says
   std::string group_size = "16M";
+  std::uint32_t check_sectors = kClusterSectors;  ///< of the longest request of fsck and mkfs
+  std::uint64_t append_percent = timed::laddis_load::kAppendPercent;  ///< of the load's writes
+  std::string log_size = "0";                                         ///< of VxFS; 0: mkfs' default
 };
 
 /// "RAID-5, Presto; fast fsck".
