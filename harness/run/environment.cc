@@ -10,6 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "plugin/base/version.h"
+
 namespace headcrash::run {
 namespace {
 
@@ -51,7 +53,7 @@ nlohmann::json host_description() {
 }
 
 nlohmann::json tool_versions() {
-  return {{"headcrash", HEADCRASH_VERSION},
+  return {{"headcrash", base::version()},
           {"nbdkit", first_line("nbdkit --version 2>/dev/null")},
           {"qemu", first_line("qemu-system-x86_64 --version 2>/dev/null")},
           {"e2fsprogs", first_line("PATH=$PATH:/usr/sbin:/sbin e2fsck -V 2>&1")},
