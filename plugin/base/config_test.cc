@@ -16,8 +16,9 @@ TEST(Size, UnitsArePowersOf1024) {
   EXPECT_EQ(parse_size("5s", "s").value(), 2560u);
   EXPECT_EQ(parse_size("1G", "s").value(), 1u << 30);
   EXPECT_EQ(parse_size("7E", "s").value(), 7ull << 60);
-  for (const char* bad : {"", "K", "-1", "1.5G", "1KB", "1GG", "0x10", "8E", "99999999999T",
-                          "99999999999999999999", "1Q", " 1"})
+  EXPECT_EQ(parse_size("512MiB", "s").value(), 512u << 20);
+  for (const char* bad : {"", "K", "-1", "1.5G", "1KB", "iB", "1iB", "1kiB", "1GG", "0x10", "8E",
+                          "99999999999T", "99999999999999999999", "1Q", " 1"})
     EXPECT_FALSE(parse_size(bad, "s")) << bad;
 }
 
@@ -27,6 +28,7 @@ TEST(Nearest, FindsATypoAndNothingFarOff) {
   EXPECT_EQ(nearest("wirte-cache", known), "write-cache");
   EXPECT_EQ(nearest("szie", known), "size");
   EXPECT_EQ(nearest("banana", known), "");
+  EXPECT_EQ(nearest("wri", known), "write-cache") << "the beginning of one word";
 }
 
 TEST(StrictTable, AnUnknownKeyIsNamedWithItsPlace) {

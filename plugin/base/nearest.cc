@@ -30,9 +30,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> known) {
-  constexpr std::size_t kLongestWord = 64;
+  constexpr std::size_t kLongestWord = 64, kShortestPrefix = 3;
   std::string best;
   std::size_t best_distance = 0;
+  if (word.size() >= kShortestPrefix) {
+    const auto begins = [word](const std::string& candidate) { return candidate.starts_with(word); };
+    const auto first = std::find_if(known.begin(), known.end(), begins);
+    if (first != known.end() && std::none_of(first + 1, known.end(), begins)) return *first;
+  }
   for (const std::string& candidate : known) {
     if (word.size() > kLongestWord) break;
     const std::size_t distance = edit_distance(word, candidate);

@@ -10,7 +10,11 @@ Result<std::uint64_t> parse_size(std::string_view text, const std::string& subje
   constexpr unsigned kSectorShift = 9;
   std::uint64_t value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+  std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+  constexpr std::string_view kBinary = "iB";  // "MiB" is M
+  if (unit.size() == 1 + kBinary.size() && unit.ends_with(kBinary) &&
+      std::string_view("KMGTPE").find(unit[0]) != std::string_view::npos)
+    unit.remove_suffix(kBinary.size());
   unsigned shift = 0;
   bool known = unit.size() <= 1;
   if (unit == "s" || unit == "S") {

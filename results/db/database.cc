@@ -364,7 +364,7 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
     return fail(path.string(), "is a folder, not a database", "name a file in it");
   }
   auto handle = access == Access::read_only ? open_for_reading(path) : open_for_writing(path);
-  if (!handle) return pass_on(handle);
+  if (!handle) return fail(path.string(), handle.error().problem, handle.error().remedy);
   if (auto set = execute(handle->get(), "PRAGMA foreign_keys = ON"); !set) return pass_on(set);
   return Database(std::make_unique<State>(State{path, std::move(*handle)}));
 }
