@@ -1,0 +1,51 @@
+#include "harness/campaign/part.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "plugin/base/nearest.h"
+
+namespace headcrash::campaign {
+namespace {
+
+std::vector<std::string> names_in(const Campaign& campaign) {
+  std::vector<std::string> names;
+  for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign))
+    if (std::find(names.begin(), names.end(), filesystem->name) == names.end())
+      names.push_back(filesystem->name);
+  return names;
+}
+
+}  // namespace
+
+Result<void> keep_part(Campaign& campaign, const Part& part) {
+  if (part.whole()) return {};
+  const std::vector<std::string> known = names_in(campaign);
+  for (const std::string& name : part.filesystems)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return fail("--only", fmt::format("{} has no file system \"{}\"", campaign.name, name),
+                  base::suggest(name, known));
+  if (!part.filesystems.empty()) {
+    const auto left_out = [&part](const adapters::LinuxAdapter& filesystem) {
+      return std::find(part.filesystems.begin(), part.filesystems.end(), filesystem.name) ==
+             part.filesystems.end();
+    };
+    std::erase_if(campaign.filesystems, left_out);
+    if (campaign.explore)
+      std::erase_if(campaign.explore->cells,
+                    [&left_out](const ExploredCell& cell) { return left_out(cell.filesystem); });
+    campaign.text += fmt::format("\n# --only {}\n", fmt::join(part.filesystems, ","));
+  }
+  if (!part.trials) return {};
+  campaign.trials = std::min(campaign.trials, *part.trials);
+  if (campaign.explore)
+    for (ExploredCell& cell : campaign.explore->cells)
+      cell.trials =
+          std::min(static_cast<std::int64_t>(workloads_of(cell, campaign.seed).count), *part.trials);
+  campaign.text += fmt::format("\n# --trials {}\n", *part.trials);
+  return {};
+}
+
+}  // namespace headcrash::campaign

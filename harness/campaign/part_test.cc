@@ -1,0 +1,42 @@
+// Parts of campaigns: what is left, and that it is another run.
+#include "harness/campaign/part.h"
+
+#include <gtest/gtest.h>
+
+namespace headcrash::campaign {
+namespace {
+
+TEST(Part, OfACampaignWithCuts) {
+  Campaign campaign = load_campaign("demo").value();
+  const std::string whole = campaign_digest(campaign);
+  ASSERT_TRUE(keep_part(campaign, {.filesystems = {"xfs"}, .trials = 2}));
+  const TrialPlans plans(campaign);
+  ASSERT_EQ(plans.size(), 2);
+  EXPECT_EQ(plans[0].filesystem->name, "xfs");
+  EXPECT_EQ(plans[1].key, TrialPlans(load_campaign("demo").value()).find(plans[1].key)->key)
+      << "a trial of the part is a trial of the whole";
+  EXPECT_NE(campaign_digest(campaign), whole) << "--resume would take one for the other";
+  EXPECT_TRUE(parse_campaign(campaign.text, "demo")) << "what the database keeps is read again";
+}
+
+TEST(Part, OfACampaignThatExplores) {
+  Campaign campaign = load_campaign("seq1-all").value();
+  const std::string name = campaign.explore->cells.front().filesystem.name;
+  ASSERT_TRUE(keep_part(campaign, {.filesystems = {name}, .trials = 3}));
+  for (const ExploredCell& cell : campaign.explore->cells) EXPECT_EQ(cell.filesystem.name, name);
+  EXPECT_EQ(TrialPlans(campaign).size(), 3 * campaign.explore->cells.size());
+}
+
+TEST(Part, TheWholeIsUnchangedAndAnUnknownNameIsRefused) {
+  Campaign campaign = load_campaign("demo").value();
+  const std::string whole = campaign_digest(campaign);
+  ASSERT_TRUE(keep_part(campaign, {}));
+  EXPECT_EQ(campaign_digest(campaign), whole);
+  const auto refused = keep_part(campaign, {.filesystems = {"ext5"}, .trials = {}});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("did you mean \"ext4\""), std::string::npos)
+      << refused.error().message();
+}
+
+}  // namespace
+}  // namespace headcrash::campaign
