@@ -13,6 +13,7 @@
 #include <string>
 #include <system_error>
 
+#include "harness/run/run_owner.h"
 #include "plugin/base/wall_clock.h"
 
 namespace headcrash::run {
@@ -71,13 +72,26 @@ tl::unexpected<Error> no_lock(const fs::path& file, int error) {
               "keep the database in a writable folder of a file system that has locks");
 }
 
-}  // namespace
-
-Result<RunLock> RunLock::open(const fs::path& database) {
+fs::path lock_file_of(const fs::path& database) {
   std::error_code unresolved;
   fs::path file = fs::canonical(database, unresolved);
   if (unresolved) file = fs::absolute(database);
   file += ".lock";
+  return file;
+}
+
+}  // namespace
+
+std::string run_owner(const fs::path& database, std::int64_t run) {
+  const base::Descriptor descriptor(::open(lock_file_of(database).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor.is_open()) return {};
+  struct flock range = range_of(run, Wanted::lock);
+  if (::fcntl(descriptor.get(), F_OFD_GETLK, &range) != 0 || range.l_type == F_UNLCK) return {};
+  return owner_of(descriptor.get(), run);
+}
+
+Result<RunLock> RunLock::open(const fs::path& database) {
+  fs::path file = lock_file_of(database);
   while (true) {
     base::Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (!descriptor.is_open()) return no_lock(file, errno);
