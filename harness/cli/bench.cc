@@ -8,6 +8,7 @@
 
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
+#include "harness/cli/terminal.h"
 #include "results/report/text_table.h"
 
 namespace headcrash::cli {
@@ -18,7 +19,8 @@ using nlohmann::json;
 constexpr double kMsPerS = 1000;
 
 struct BenchArguments {
-  std::string bench, database = "headcrash.db", shard;
+  std::string bench, database = kDefaultDatabase, shard;
+  Verbosity verbosity = Verbosity::normal;
   bool plan = false, resume = false, as_json = false;
 };
 
@@ -49,14 +51,13 @@ void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forec
   report::TextTable cells({"", ">", "", ""});
   for (const auto& cell : forecast.each)
     cells.add({cell.key, cell.trial_s ? duration_text(*cell.trial_s) : "",
-               cell.trial_s ? fmt::format("a trial ({})", cell.origin) : "how long is not known",
-               cell.parameters});
+               cell.trial_s ? fmt::format("a trial ({})", cell.origin) : "no estimate yet", cell.parameters});
   fmt::print("{}", cells.text());
   if (forecast.least_s)
     fmt::print("{} to {} in all, by these estimates\n", duration_text(*forecast.least_s),
                duration_text(*forecast.most_s));
   else
-    fmt::print("how long in all is not known before the first trials are over\n");
+    fmt::print("no estimate of the whole before the first trials are over\n");
 }
 
 json describe(const bench::BenchOutcome& outcome) {
@@ -93,7 +94,7 @@ void print_outcome(const bench::BenchOutcome& outcome, const bench::Bench& bench
   fmt::print("run {}: {} of {} trials{}; seconds {}: median (mean's 95 % interval; n)\n", outcome.run,
              outcome.done_before + outcome.done_now, outcome.planned,
              outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
-             bench.quiescence ? "until nothing was left to write" : "until the last call returned");
+             bench.quiescence ? "until all writes reached the device" : "until the last call returned");
   report::TextTable cells({"", ""});
   for (const bench::CellOutcome& cell : outcome.cells) {
     std::string text;
@@ -133,12 +134,15 @@ int run(const BenchArguments& arguments) {
   if (!loaded) return report_error(loaded.error(), arguments.as_json);
   if (arguments.plan) return plan_only(*loaded, *shard, arguments);
   catch_interrupts();
-  const auto outcome = bench::run_bench(*loaded, {.database = arguments.database,
-                                                  .cache = campaign::default_cache(),
-                                                  .resume = arguments.resume,
-                                                  .shard = *shard,
-                                                  .on_progress = show_progress,
-                                                  .interrupted = &interrupted()});
+  const auto outcome = bench::run_bench(
+      *loaded,
+      {.database = arguments.database,
+       .cache = campaign::default_cache(),
+       .resume = arguments.resume,
+       .shard = *shard,
+       .on_progress = [&arguments](const auto& progress) { show_progress(progress, arguments.verbosity); },
+       .interrupted = &interrupted()});
+  clear_line();
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
   if (arguments.as_json)
     print(describe(*outcome));
@@ -149,6 +153,7 @@ int run(const BenchArguments& arguments) {
                         .name = arguments.bench,
                         .database = arguments.database,
                         .shard = arguments.shard,
+                        .verbosity = arguments.verbosity,
                         .as_json = arguments.as_json});
     return kInterrupted;
   }
@@ -167,14 +172,14 @@ void add_bench(CLI::App& app, int& exit_code) {
   command
       ->add_option("BENCH", arguments->bench, "A built-in benchmark (headcrash list benches) or a .toml file")
       ->required();
-  command->add_option("--db", arguments->database, "Results database; made if missing")
-      ->capture_default_str();
+  add_database_option(*command, arguments->database, MadeIfMissing::yes);
   command->add_flag("--plan", arguments->plan,
                     "Show what would be done and how long it takes; start nothing");
   command->add_flag("--resume", arguments->resume,
                     "Resume the newest unfinished run of this benchmark; repeats no finished trial");
   command->add_option("--shard", arguments->shard,
                       "i/n: only every n-th group of file systems, beginning with the i-th");
+  add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");
   command->footer(
       "Examples:\n  headcrash bench quick --plan\n  headcrash bench quick --db bench.db\n"

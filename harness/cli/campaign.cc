@@ -10,11 +10,13 @@
 #include <set>
 
 #include "harness/campaign/io_errors_campaign.h"
+#include "harness/campaign/part.h"
 #include "harness/campaign/schemes_campaign.h"
 #include "harness/campaign/schemes_plan.h"
 #include "harness/campaign/unsynced_cell.h"
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
+#include "harness/cli/terminal.h"
 #include "plugin/base/stopwatch.h"
 #include "results/report/io_errors_page.h"
 #include "results/report/report.h"
@@ -24,8 +26,10 @@ namespace headcrash::cli {
 namespace {
 
 struct CampaignArguments {
-  std::string campaign, database = "headcrash.db", shard;
+  std::string campaign, database = kDefaultDatabase, shard;
   std::size_t jobs = 1;
+  campaign::Part part;
+  Verbosity verbosity = Verbosity::normal;
   bool plan = false, resume = false, redo_errors = false, stop_at_first = false, as_json = false;
 };
 
@@ -193,7 +197,27 @@ Result<CampaignForecast> survey_forecast(const std::string& name, const campaign
   return told;
 }
 
-Result<CampaignForecast> campaign_forecast(const std::string& name) {
+/// A campaign of a file, or the part of it that was asked for.
+Result<campaign::Campaign> load_part(const std::string& name, const campaign::Part& part) {
+  auto loaded = campaign::load_campaign(name);
+  if (!loaded) return loaded;
+  if (const auto kept = campaign::keep_part(*loaded, part); !kept) return pass_on(kept);
+  return loaded;
+}
+
+/// Surveys and schemes have parts by name.
+Result<void> check_part(const std::string& name, const campaign::Part& part) {
+  if (part.whole() || !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
+                        campaign::parse_unsynced_campaign(name)))
+    return {};
+  const std::string family = name.substr(0, name.find('/'));
+  return fail(part.filesystems.empty() ? "--trials" : "--only",
+              fmt::format("does not apply to {}, whose parts have names", family),
+              fmt::format("write for example {}/{}, and --shard for fewer trials", family,
+                          part.filesystems.empty() ? "PART" : part.filesystems.front()));
+}
+
+Result<CampaignForecast> campaign_forecast(const std::string& name, const campaign::Part& part) {
   if (const auto schemes = campaign::parse_schemes_campaign(name)) {
     const auto plan = campaign::SchemesPlan::create(*schemes);
     if (!plan) return pass_on(plan);
@@ -215,7 +239,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name) {
     return survey_forecast(name, campaign::io_errors_campaign_summary(), campaign::io_error_cells(*survey));
   if (const auto unsynced = campaign::parse_unsynced_campaign(name))
     return survey_forecast(name, campaign::unsynced_campaign_summary(), campaign::unsynced_cells(*unsynced));
-  const auto loaded = campaign::load_campaign(name);
+  const auto loaded = load_part(name, part);
   if (!loaded) return pass_on(loaded);
   const campaign::TrialPlans plans(*loaded);
   CampaignForecast told{.name = loaded->name,
@@ -225,11 +249,12 @@ Result<CampaignForecast> campaign_forecast(const std::string& name) {
                         .states_most = plans.states_most()};
   for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(*loaded))
     told.filesystems.push_back(filesystem->name);
+  if (!part.whole()) told.takes.clear();  // is of the whole
   return told;
 }
 
 int plan_only(const CampaignArguments& arguments, const run::Shard& shard) {
-  const auto told = campaign_forecast(arguments.campaign);
+  const auto told = campaign_forecast(arguments.campaign, arguments.part);
   if (!told) return report_error(told.error(), arguments.as_json);
   const std::uint64_t of_shard =
       told->trials / shard.count + (told->trials % shard.count > shard.index ? 1 : 0);
@@ -250,15 +275,17 @@ int plan_only(const CampaignArguments& arguments, const run::Shard& shard) {
 }
 
 Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments, const run::Shard& shard) {
-  const campaign::CampaignOptions options{.database = arguments.database,
-                                          .cache = campaign::default_cache(),
-                                          .jobs = arguments.jobs,
-                                          .resume = arguments.resume,
-                                          .redo_errors = arguments.redo_errors,
-                                          .stop_at_first = arguments.stop_at_first,
-                                          .shard = shard,
-                                          .on_progress = show_progress,
-                                          .interrupted = &interrupted()};
+  const campaign::CampaignOptions options{
+      .database = arguments.database,
+      .cache = campaign::default_cache(),
+      .jobs = arguments.jobs,
+      .resume = arguments.resume,
+      .redo_errors = arguments.redo_errors,
+      .stop_at_first = arguments.stop_at_first,
+      .shard = shard,
+      .on_progress = [verbosity =
+                          arguments.verbosity](const auto& progress) { show_progress(progress, verbosity); },
+      .interrupted = &interrupted()};
   if (const auto schemes = campaign::parse_schemes_campaign(arguments.campaign)) {
     catch_interrupts();
     return campaign::run_schemes_campaign(*schemes, options);
@@ -271,7 +298,7 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
     catch_interrupts();
     return campaign::run_unsynced_campaign(*unsynced, options);
   }
-  const Result<campaign::Campaign> loaded = campaign::load_campaign(arguments.campaign);
+  const Result<campaign::Campaign> loaded = load_part(arguments.campaign, arguments.part);
   if (!loaded) return pass_on(loaded);
   catch_interrupts();
   return campaign::run_campaign(*loaded, options);
@@ -283,6 +310,9 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
                       .database = arguments.database,
                       .shard = arguments.shard,
                       .jobs = arguments.jobs,
+                      .only = arguments.part.filesystems,
+                      .trials = arguments.part.trials,
+                      .verbosity = arguments.verbosity,
                       .stop_at_first = arguments.stop_at_first,
                       .as_json = arguments.as_json});
   return kInterrupted;
@@ -308,10 +338,13 @@ int report_survey(const Result<Report>& report, const campaign::CampaignOutcome&
 int run(const CampaignArguments& arguments) {
   const Result<run::Shard> shard = parse_shard(arguments.shard);
   if (!shard) return report_error(shard.error(), arguments.as_json);
+  if (const auto fits = check_part(arguments.campaign, arguments.part); !fits)
+    return report_error(fits.error(), arguments.as_json);
   if (arguments.plan) return plan_only(arguments, *shard);
   const base::Stopwatch watch;
   const auto outcome = run_trials(arguments, *shard);
   const double seconds = watch.ms() / 1000;
+  clear_line();
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return report_error(database.error(), arguments.as_json);
@@ -338,8 +371,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
       ->add_option("CAMPAIGN", arguments->campaign,
                    "A built-in campaign (headcrash list campaigns) or a .toml file")
       ->required();
-  command->add_option("--db", arguments->database, "Results database; made if missing")
-      ->capture_default_str();
+  add_database_option(*command, arguments->database, MadeIfMissing::yes);
   command
       ->add_option("--jobs", arguments->jobs,
                    "Trials at a time; with a real clock more than one makes completions late on few cores")
@@ -353,11 +385,21 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "Resume the newest run, finished or not, and repeat the trials that ended as harness-error");
   command->add_option("--shard", arguments->shard,
                       "i/n: only every n-th trial (of ufs-schemes: workload), beginning with the i-th");
+  command
+      ->add_option("--only", arguments->part.filesystems,
+                   "Only these file systems of the campaign, NAME,...; a run of its own")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("--trials", arguments->part.trials,
+                   "At most so many trials of each file system on each device; a run of its own")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "ufs-schemes: stop at the first workload that is not as expected");
+  add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
-      "Examples:\n  headcrash campaign demo --plan\n  headcrash campaign demo --db demo.db\n  headcrash "
+      "Examples:\n  headcrash campaign demo --plan\n  headcrash campaign demo --plan --only xfs --trials 2\n  headcrash campaign demo --db demo.db\n  headcrash "
       "campaign demo --db demo.db --resume\n"
       "  headcrash campaign mine.toml --db mine.db --jobs 2 --json\n"
       "  headcrash campaign ufs-schemes --db ufs.db\n"

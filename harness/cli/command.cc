@@ -1,11 +1,15 @@
 #include "harness/cli/command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
+
+#include "plugin/base/nearest.h"
 
 namespace headcrash::cli {
 namespace {
@@ -30,6 +34,34 @@ int report_error(const Error& error, bool as_json) {
 
 void print(const nlohmann::json& value) {
   std::cout << value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+void add_database_option(CLI::App& command, std::string& database, MadeIfMissing made) {
+  command
+      .add_option("--db", database,
+                  made == MadeIfMissing::yes ? "Results database; made if missing" : "Results database")
+      ->envname("HEADCRASH_DB")
+      ->capture_default_str();
+}
+
+void add_verbosity_options(CLI::App& command, Verbosity& verbosity) {
+  CLI::Option* const quiet = command.add_flag_callback(
+      "-q,--quiet", [&verbosity] { verbosity = Verbosity::quiet; }, "Show no progress");
+  command
+      .add_flag_callback(
+          "-v,--verbose", [&verbosity] { verbosity = Verbosity::verbose; },
+          "Show each trial or state and its steps as lines of their own")
+      ->excludes(quiet);
+}
+
+CLI::Validator one_of(std::vector<std::string> known) {
+  const std::string all = fmt::format("{{{}}}", fmt::join(known, ","));
+  return CLI::Validator(
+      [known = std::move(known)](const std::string& value) -> std::string {
+        if (std::find(known.begin(), known.end(), value) != known.end()) return {};
+        return fmt::format("\"{}\" is not known; {}", value, base::suggest(value, known));
+      },
+      all, "");
 }
 
 const std::atomic<bool>& interrupted() {

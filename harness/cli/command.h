@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plugin/base/result.h"
+#include "results/db/database.h"
 
 namespace headcrash::cli {
 
@@ -36,6 +37,25 @@ void add_replay(CLI::App& app, int& exit_code);
 void add_extract(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_image(CLI::App& app, int& exit_code);
+void add_runs(CLI::App& app, int& exit_code);
+void add_trials(CLI::App& app, int& exit_code);
+void add_help(CLI::App& app, int& exit_code);
+
+inline constexpr const char* kDefaultDatabase = "headcrash.db";
+enum class MadeIfMissing : std::uint8_t { no, yes };
+/// --db, which $HEADCRASH_DB gives where it is left out.
+void add_database_option(CLI::App& command, std::string& database, MadeIfMissing made = MadeIfMissing::no);
+
+/// The number of a run: the newest if `wanted` is 0. Errors: there is no such run.
+Result<std::int64_t> known_run(db::Database& database, std::int64_t wanted);
+
+/// How much is told of what is under way, on standard error.
+enum class Verbosity : std::uint8_t { quiet, normal, verbose };
+/// -q and -v.
+void add_verbosity_options(CLI::App& command, Verbosity& verbosity);
+
+/// Lets a value be one of these; its error suggests the nearest.
+CLI::Validator one_of(std::vector<std::string> known);
 
 /// Prints the error, as JSON on standard output or as one line on standard error; returns kUsage.
 int report_error(const Error& error, bool as_json);

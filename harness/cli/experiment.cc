@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <memory>
 
 #include "harness/cli/command.h"
+#include "harness/cli/terminal.h"
 
 namespace headcrash::cli {
 namespace {
@@ -19,6 +19,7 @@ namespace {
 struct ExperimentArguments {
   std::string name, database, csv;
   std::uint64_t seed = 1;
+  Verbosity verbosity = Verbosity::normal;
   std::vector<std::string> set;  ///< NAME=VALUE
   bool as_json = false;
 };
@@ -54,18 +55,22 @@ int run(const ExperimentArguments& arguments) {
   const auto parameters = parameters_of(arguments.set);
   if (!parameters) return report_error(parameters.error(), arguments.as_json);
   catch_interrupts();
-  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  const bool quiet = arguments.verbosity == Verbosity::quiet;
+  const bool overwrite = can_overwrite() && arguments.verbosity == Verbosity::normal;
+  const bool lines = arguments.verbosity == Verbosity::verbose;
   std::size_t done = 0;
   auto outcome = experiment::run_experiment({.name = arguments.name,
                                              .seed = arguments.seed,
                                              .parameters = *parameters,
                                              .on_cell =
                                                  [&](const experiment::Cell& cell) {
-                                                   if (terminal)
-                                                     fmt::print(stderr, "\r\033[K{}: {}", ++done, cell.key);
+                                                   ++done;
+                                                   if (overwrite)
+                                                     fmt::print(stderr, "\r\033[K{}: {}", done, cell.key);
+                                                   if (lines) fmt::print(stderr, "{}: {}\n", done, cell.key);
                                                  },
                                              .interrupted = [] { return interrupted().load(); }});
-  if (terminal) fmt::print(stderr, "\r\033[K");
+  if (overwrite) clear_line();
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
   if (outcome->interrupted) {
     fmt::print(stderr, "headcrash: interrupted; nothing was kept\n");
@@ -84,7 +89,7 @@ int run(const ExperimentArguments& arguments) {
       return report_error(Error{arguments.csv, "cannot be written", "name a file in a folder that exists"},
                           arguments.as_json);
   }
-  fmt::print(stderr, "{}\n", cost_of(*outcome));
+  if (!quiet) fmt::print(stderr, "{}\n", cost_of(*outcome));
   if (arguments.as_json)
     print(experiment::as_json(*outcome));
   else
@@ -99,12 +104,14 @@ void add_experiment(CLI::App& app, int& exit_code) {
       app.add_subcommand("experiment", "Runs a paper's experiment in virtual time and compares the numbers");
   const auto arguments = std::make_shared<ExperimentArguments>();
   command->add_option("PAPER[/NAME]", arguments->name, "What headcrash list experiments shows")->required();
-  command->add_option("--db", arguments->database, "Results database; made if missing");
+  command->add_option("--db", arguments->database,
+                      "Results database; made if missing; default: none is kept");
   command->add_option("--csv", arguments->csv, "File for the claims' numbers and rules, a line each");
   command->add_option("--seed", arguments->seed, "Of workload contents")->capture_default_str();
   command->add_option(
       "--set", arguments->set,
       "A parameter of a part, NAME=NUMBER (headcrash list experiments --json); may be repeated");
+  add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Machine-readable output");
   command->footer(
       "Examples:\n  headcrash experiment ganger94/table2\n  headcrash experiment ganger94 --db papers.db\n"

@@ -444,7 +444,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option("--prefill", arguments->prefill,
                    "What a new disk holds before mkfs: \"pattern\", bytes of an earlier user, or \"none\"")
-      ->check(CLI::IsMember({"pattern", "none"}))
+      ->check(one_of({"pattern", "none"}))
       ->capture_default_str();
   command
       ->add_option(

@@ -122,7 +122,7 @@ void add_extract(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", arguments->folder,
                       "Folder to make; default: named after file system and trial");
   command->add_option("--format", arguments->format, "Of the image")
-      ->check(CLI::IsMember({"raw", "qcow2"}))
+      ->check(one_of({"raw", "qcow2"}))
       ->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print what was written as JSON");
   command->footer(

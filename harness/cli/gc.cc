@@ -12,7 +12,7 @@ namespace headcrash::cli {
 namespace {
 
 struct GcArguments {
-  std::string database = "headcrash.db";
+  std::string database = kDefaultDatabase;
   db::GcOptions options;
   bool as_json = false;
 };
@@ -52,7 +52,7 @@ void add_gc(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("gc", "Removes old artefacts (recordings, consoles) of a results database");
   const auto arguments = std::make_shared<GcArguments>();
-  command->add_option("--db", arguments->database, "Results database")->capture_default_str();
+  add_database_option(*command, arguments->database);
   command
       ->add_option("--older-than", arguments->options.older_than_days,
                    "Days since the trial began; 0 for all artefacts")

@@ -14,6 +14,7 @@
 #include "harness/campaign/schemes_plan.h"
 #include "harness/campaign/unsynced_plan.h"
 #include "harness/cli/command.h"
+#include "harness/cli/terminal.h"
 #include "harness/experiment/experiment.h"
 #include "harness/workload/catalogue.h"
 #include "harness/workload/timed/timed_workload.h"
@@ -205,27 +206,74 @@ std::string cell(const json& value) {
 }
 
 /// Numbers are set right.
-void print_table(const json& rows) {
-  if (rows.empty()) return;
-  std::vector<std::string> keys{"name"};
-  for (const auto& [key, value] : rows[0].items()) {
-    if (key != "name" && key != "title") keys.push_back(key);
-  }
-  keys.emplace_back("title");
+void print_table(const json& rows, const std::vector<std::string>& columns) {
   std::vector<std::string> titles;
-  for (const std::string& key : keys) {
-    const bool right =
-        std::any_of(rows.begin(), rows.end(), [&key](const json& row) { return row[key].is_number(); });
-    titles.push_back((right ? ">" : "") + key);
+  for (const std::string& column : columns) {
+    const bool right = std::any_of(rows.begin(), rows.end(), [&column](const json& row) {
+      return row.contains(column) && row[column].is_number();
+    });
+    titles.push_back((right ? ">" : "") + column);
   }
   report::TextTable table(titles);
   for (const json& row : rows) {
     std::vector<std::string> cells;
-    cells.reserve(keys.size());
-    for (const std::string& key : keys) cells.push_back(cell(row[key]));
+    cells.reserve(columns.size());
+    for (const std::string& column : columns) cells.push_back(row.contains(column) ? cell(row[column]) : "");
     table.add(cells);
   }
-  fmt::print("{}", table.text(0));
+  print_fitted(table.text(0));
+}
+
+/// Name first, title last, as it is the longest.
+std::vector<std::string> all_columns(const json& rows) {
+  std::vector<std::string> columns{"name"};
+  if (!rows.empty())
+    for (const auto& [key, value] : rows[0].items())
+      if (key != "name" && key != "title") columns.push_back(key);
+  columns.emplace_back("title");
+  return columns;
+}
+
+struct List {
+  std::string name;
+  json (*rows)();
+  std::vector<std::string> columns;  ///< between name and title, without --wide
+};
+
+const std::vector<List>& lists() {
+  static const std::vector<List> all{{"profiles", device_profiles, {"kind", "capacity_mib"}},
+                                     {"filesystems", filesystems, {"expected"}},
+                                     {"systems", systems, {"control"}},
+                                     {"workloads", workloads, {"kind"}},
+                                     {"campaigns", campaigns, {"trials"}},
+                                     {"benches", benches, {"cells"}},
+                                     {"experiments", experiments, {}},
+                                     {"timed", timed_workloads, {"operation"}}};
+  return all;
+}
+
+std::vector<std::string> list_names() {
+  std::vector<std::string> names;
+  for (const List& list : lists()) names.push_back(list.name);
+  return names;
+}
+
+struct ListArguments {
+  std::string what;
+  bool wide = false, as_json = false;
+};
+
+void list(const ListArguments& arguments) {
+  const List& chosen = *std::ranges::find(lists(), arguments.what, &List::name);
+  const json rows = chosen.rows();
+  if (arguments.as_json) {
+    print(rows);
+    return;
+  }
+  std::vector<std::string> columns{"name"};
+  columns.insert(columns.end(), chosen.columns.begin(), chosen.columns.end());
+  columns.emplace_back("title");
+  print_table(rows, arguments.wide ? all_columns(rows) : columns);
 }
 
 }  // namespace
@@ -233,33 +281,20 @@ void print_table(const json& rows) {
 void add_list(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand(
       "list", "Lists built-in profiles, file systems, workloads, campaigns, benchmarks and experiments");
-  const auto what = std::make_shared<std::string>();
-  const auto as_json = std::make_shared<bool>(false);
+  const auto arguments = std::make_shared<ListArguments>();
   command
       ->add_option(
-          "WHAT", *what,
+          "WHAT", arguments->what,
           "profiles, filesystems, systems (our own, under every scheme), workloads, campaigns, benches, "
           "experiments, or timed workloads")
       ->required()
-      ->check(CLI::IsMember({"profiles", "filesystems", "systems", "workloads", "campaigns", "benches",
-                             "experiments", "timed"}));
-  command->add_flag("--json", *as_json, "Machine-readable output");
-  command->footer("Examples:\n  headcrash list profiles\n  headcrash list filesystems --json");
-  command->callback([what, as_json] {
-    const json rows = *what == "profiles"      ? device_profiles()
-                      : *what == "filesystems" ? filesystems()
-                      : *what == "systems"     ? systems()
-                      : *what == "workloads"   ? workloads()
-                      : *what == "benches"     ? benches()
-                      : *what == "experiments" ? experiments()
-                      : *what == "timed"       ? timed_workloads()
-                                               : campaigns();
-    if (*as_json) {
-      print(rows);
-    } else {
-      print_table(rows);
-    }
-  });
+      ->check(one_of(list_names()));
+  command->add_flag("--wide", arguments->wide, "Show every column");
+  command->add_flag("--json", arguments->as_json, "Print the list as JSON");
+  command->footer(
+      "Examples:\n  headcrash list profiles\n  headcrash list profiles --wide\n"
+      "  headcrash list filesystems --json");
+  command->callback([arguments] { list(*arguments); });
 }
 
 }  // namespace headcrash::cli

@@ -15,7 +15,7 @@ namespace headcrash::cli {
 namespace {
 
 struct QueryArguments {
-  std::string database = "headcrash.db", question;
+  std::string database = kDefaultDatabase, question;
   std::int64_t run = 0;
   std::size_t rows = 1000;
   bool as_json = false, as_csv = false, schema = false;
@@ -44,14 +44,6 @@ Result<void> check_name(const std::string& question) {
   return fail("query", fmt::format("\"{}\" is no query of the report", question),
               near.empty() ? "`headcrash query` without a question lists them, and the tables for a SELECT"
                            : fmt::format("did you mean \"{}\"?", near));
-}
-
-Result<void> check_run(db::Database& database, std::int64_t run) {
-  const auto found = report::ask(database, fmt::format("SELECT 1 FROM run WHERE id = {}", run), run, 1);
-  if (!found) return pass_on(found);
-  if (!found->rows.empty()) return {};
-  return fail(database.path().string(), fmt::format("has no run {}", run),
-              "`headcrash query \"SELECT id, kind, name, started_at FROM run\"` lists its runs");
 }
 
 int answer(db::Database& database, const QueryArguments& arguments, const std::string& question) {
@@ -116,7 +108,7 @@ int query(const QueryArguments& arguments) {
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return report_error(database.error(), arguments.as_json);
   if (arguments.run != 0)
-    if (const auto there = check_run(*database, arguments.run); !there)
+    if (const auto there = known_run(*database, arguments.run); !there)
       return report_error(there.error(), arguments.as_json);
   if (arguments.question == "-") return answer_input(*database, arguments);
   if (arguments.question.empty()) return report_contents(*database, arguments);
@@ -131,7 +123,7 @@ void add_query(CLI::App& app, int& exit_code) {
   command->add_option("question", arguments->question,
                       "A SELECT, the name of one of the report's queries, or - for queries on standard "
                       "input; default: list tables and named queries");
-  command->add_option("--db", arguments->database, "Results database")->capture_default_str();
+  add_database_option(*command, arguments->database);
   command->add_option("--run", arguments->run, "Value of :run; default: the newest run")
       ->check(CLI::PositiveNumber);
   command->add_option("--rows", arguments->rows, "Maximum number of rows")->capture_default_str();

@@ -245,7 +245,7 @@ void add_recording(CLI::App& app, int& exit_code) {
   exported->add_option("FILE", arguments->file, "Recording")->required();
   exported->add_option("--format", arguments->format, "csv, blkparse or dm-log-writes")
       ->required()
-      ->check(CLI::IsMember({"csv", "blkparse", "dm-log-writes"}));
+      ->check(one_of({"csv", "blkparse", "dm-log-writes"}));
   exported->add_option("--device", arguments->device, "dm-log-writes: device by name; default: the first");
   exported->add_option("-o,--output", arguments->output, "File to make")->required();
   exported->add_flag("--json", arguments->as_json, "Print what was done as JSON");
@@ -255,7 +255,7 @@ void add_recording(CLI::App& app, int& exit_code) {
   imported->add_option("FILE", arguments->file, "Log of dm-log-writes or of QEMU's blklogwrites")->required();
   imported->add_option("--format", arguments->format, "dm-log-writes")
       ->required()
-      ->check(CLI::IsMember({"dm-log-writes"}));
+      ->check(one_of({"dm-log-writes"}));
   imported->add_option("-o,--output", arguments->output, "Recording to make")->required();
   imported->add_option("--size", arguments->size,
                        "Size of the device, which is not in the log; default: up to the last write");

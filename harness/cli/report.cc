@@ -11,7 +11,7 @@ namespace headcrash::cli {
 namespace {
 
 struct ReportArguments {
-  std::string database = "headcrash.db", output = "headcrash-report", baseline, csv, junit;
+  std::string database = kDefaultDatabase, output = "headcrash-report", baseline, csv, junit;
   std::int64_t run = 0, baseline_run = 0;
   double tolerance_percent = 5;
   bool as_json = false;
@@ -44,7 +44,7 @@ void add_report(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("report", "Writes one self-contained HTML file from a results database");
   const auto arguments = std::make_shared<ReportArguments>();
-  command->add_option("--db", arguments->database, "Results database")->capture_default_str();
+  add_database_option(*command, arguments->database);
   command->add_option("-o,--output", arguments->output, "Folder for report.html")->capture_default_str();
   command->add_option("--run", arguments->run, "Number of the run; default: the newest")
       ->check(CLI::PositiveNumber);

@@ -2,11 +2,12 @@
 #include "harness/cli/run_progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 
 #include "harness/cli/attach.h"
+#include "harness/cli/terminal.h"
 #include "harness/oracle/verdict.h"
 
 namespace headcrash::cli {
@@ -30,27 +31,39 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-void show_progress(const campaign::CampaignProgress& progress) {
-  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosity) {
+  if (verbosity == Verbosity::quiet) return;
+  const bool verbose = verbosity == Verbosity::verbose, terminal = can_overwrite();
   const std::string left = progress.left_s ? ", " + duration_text(*progress.left_s) + " left" : "";
+  const std::string place =
+      fmt::format("[{}/{}{}] {}", progress.done, progress.planned, left, progress.running);
   if (progress.trial == nullptr) {
     if (terminal)
-      fmt::print(stderr, "\r\033[K[{}/{}{}] {}: {}", progress.done, progress.planned, left, progress.running,
-                 progress.phase);
+      fmt::print(stderr, "\r\033[K{}: {}", place, progress.phase);
+    else if (verbose)
+      fmt::print(stderr, "{}: {}\n", place, progress.phase);
     return;
   }
   const db::TrialRecord& trial = *progress.trial;
+  const bool harness_error = trial.verdict == oracle::name(oracle::Verdict::harness_error);
   // A benchmark's times, or why not; what a trial failed of that says nothing about a file system.
-  const bool tell = trial.repetition || trial.verdict == oracle::name(oracle::Verdict::harness_error);
+  const bool tell = trial.repetition || harness_error;
   const std::string told = tell ? ": " + trial.summary.substr(0, trial.summary.find('\n')) : "";
-  fmt::print(stderr, "{}[{}/{}{}] {}: {} ({:.1f} s){}\n", terminal ? "\r\033[K" : "", progress.done,
-             progress.planned, left, progress.running, trial.verdict, trial.wall_ms / 1000, told);
+  const bool as_planned =
+      trial.verdict == "clean" || trial.verdict == "replayed" || trial.verdict == "measured";
+  const bool stays = !terminal || verbose || !as_planned;
+  fmt::print(stderr, "{}{}: {} ({:.1f} s){}{}", terminal ? "\r\033[K" : "", place, trial.verdict,
+             trial.wall_ms / 1000, told, stays ? "\n" : "");
 }
 
 void report_interrupted(const ResumedCommand& what) {
   std::vector<std::string> words{"headcrash", what.command, what.name, "--db", what.database};
   if (!what.shard.empty()) words.insert(words.end(), {"--shard", what.shard});
   if (what.jobs != 1) words.insert(words.end(), {"--jobs", std::to_string(what.jobs)});
+  if (!what.only.empty()) words.insert(words.end(), {"--only", fmt::format("{}", fmt::join(what.only, ","))});
+  if (what.trials) words.insert(words.end(), {"--trials", std::to_string(*what.trials)});
+  if (what.verbosity == Verbosity::quiet) words.emplace_back("--quiet");
+  if (what.verbosity == Verbosity::verbose) words.emplace_back("--verbose");
   if (what.stop_at_first) words.emplace_back("--stop-at-first");
   if (what.as_json) words.emplace_back("--json");
   words.emplace_back("--resume");

@@ -63,6 +63,8 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
   if (!arguments.size.empty()) {
     const Result<std::uint64_t> size = base::parse_size(arguments.size, "--size");
     if (!size) return pass_on(size);
+    if (*size == 0)
+      return fail("--size", "0 is no size of a disk", "leave it out for the whole drive, or write 512M");
     spec.size_bytes = *size;
   }
   if (!arguments.store.empty()) spec.store = fs::absolute(arguments.store);
@@ -197,7 +199,7 @@ void add_serve(CLI::App& app, int& exit_code) {
   command
       ->add_option("--write-cache", arguments->write_cache,
                    "The drives' volatile write cache; default: as the profile has it")
-      ->check(CLI::IsMember({"on", "off"}));
+      ->check(one_of({"on", "off"}));
   command->add_option(
       "--tear", arguments->tear,
       "What a power cut leaves of the sector under the head: silent (old and new bytes mixed), "

@@ -308,18 +308,18 @@ void add_simulate(CLI::App& app, int& exit_code) {
   command->add_option("--size", a->size, "Size, for example 1G; default: all of it");
   command
       ->add_option("--write-cache", a->write_cache, "The drives' volatile write cache; default: as delivered")
-      ->check(CLI::IsMember({"on", "off"}));
+      ->check(one_of({"on", "off"}));
   command->add_option("--trace", a->trace,
                       ".trace (arrival_ms dev lbn blocks flags; bit 0 of flags: a read) or\n"
                       ".closed (R|W hint lbn blocks measured_us think_us), '-' for standard input");
   command->add_option("--format", a->format, "Format of the trace; default: by its name")
-      ->check(CLI::IsMember({"trace", "closed"}));
+      ->check(one_of({"trace", "closed"}));
   command->add_option("--random", a->random,
                       "Instead of a trace: count=N[,size=4K][,reads=0..1][,sequential=0..1][,seed=N]\n"
                       "[,depth=N in a closed loop | ,rate=arrivals per second]");
   command->add_option("--queue", a->queue, "Requests that the host gives the device at a time; default: all");
   command->add_option("--scheduler", a->scheduler, "Of the host's queue")
-      ->check(CLI::IsMember({"fcfs", "sstf", "c-look"}))
+      ->check(one_of({"fcfs", "sstf", "c-look"}))
       ->capture_default_str();
   command->add_option("--fault", a->faults,
                       "KIND:DEVICE[,...], as in the plugin's man page; may be repeated");

@@ -230,7 +230,7 @@ void add_trial_options(CLI::App& command, TrialArguments& arguments) {
   command
       .add_option("TRIAL", arguments.trial, "A trial of the database, by id or key; or a recording (.hcrec)")
       ->required();
-  command.add_option("--db", arguments.database, "Results database")->capture_default_str();
+  add_database_option(command, arguments.database);
 }
 
 Result<StoredTrial> find_trial(const TrialArguments& arguments) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
+#include "harness/cli/command.h"
 #include "harness/explorer/stage_machine.h"
 #include "harness/oracle/verdict.h"
 #include "plugin/base/result.h"
@@ -19,7 +20,7 @@
 namespace headcrash::cli {
 
 struct TrialArguments {
-  std::string trial, database = "headcrash.db", state, filesystem;
+  std::string trial, database = kDefaultDatabase, state, filesystem;
   explorer::StageMachine machine;  ///< of a recording
 };
 

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
-for command in doctor list serve simulate campaign bench query report merge gc; do
+for command in doctor list serve simulate campaign bench query report runs trials merge gc help; do
   "$headcrash" $command --help | says Examples || failed "$command --help has no examples"
 done
 profiles=$("$headcrash" list profiles)
@@ -19,14 +19,47 @@ done
 "$headcrash" list workloads | says small-files || failed "list workloads"
 "$headcrash" list workloads --json | says '"files-per-folder"' || failed "list workloads: parameters of timed ones"
 
-refuses 2 "subcommand is required" -- "$headcrash"
-refuses 2 "" -- "$headcrash" fly
+refuses 2 "a command is required" "headcrash help" -- "$headcrash"
+refuses 2 '"fly" is no command' "headcrash help" -- "$headcrash" fly
+refuses 2 '"sreve" is no command; did you mean "serve"' -- "$headcrash" sreve
+refuses 2 'did you mean "campaign"' -- "$headcrash" help campain
+refuses 2 'image: "usf" is no command; did you mean "ufs"' -- "$headcrash" image usf
+refuses 2 'serve: there is no option --profil; did you mean "--profile"' -- "$headcrash" serve --profil hp-c2447
+refuses 2 'campaign: there is no option --jbos; did you mean "--jobs"' -- "$headcrash" campaign demo --jbos=2
+refuses 2 'did you mean "profiles"' -- "$headcrash" list profile
+refuses 2 '"remedy": "did you mean \"--clock\"?"' -- "$headcrash" serve --json --clokc off
+cmp <("$headcrash" help image ufs mkfs) <("$headcrash" image ufs mkfs --help) ||
+  failed "help is not --help"
+"$headcrash" -V | says -E '^headcrash [0-9.]+( \(commit [0-9a-f]{12}(-dirty)?\))?$' || failed "--version: $("$headcrash" -V)"
+script -qec "stty cols 60; $headcrash list profiles" /dev/null | tr -d '\r' >narrow
+[ "$(awk '{ if (length > most) most = length } END { print most }' narrow)" -le 60 ] || failed "list is wider than its terminal"
+[ "$(wc -l <narrow)" = "$("$headcrash" list profiles | wc -l)" ] || failed "list leaves something out"
+"$headcrash" list profiles --wide | sed -n 1p | says inner_mb_per_s || failed "list --wide"
+
+# what a database has
+"$headcrash" campaign ufs-schemes/conventional --shard 1/3000 --db two.db --quiet 2>err >out || failed "campaign: $(cat out err)"
+[ ! -s err ] || failed "--quiet tells progress: $(cat err)"
+"$headcrash" campaign ufs-schemes/conventional --shard 2/3000 --db two.db 2>err >out || failed "campaign: $(cat out err)"
+[ "$("$headcrash" runs --db two.db | awk 'NR > 1 {print $1, $3, $6, $7, $8, $9}')" = $'1 ufs-schemes 1/1 finished 1 clean\n2 ufs-schemes 1/1 finished 1 clean' ] ||
+  failed "runs: $("$headcrash" runs --db two.db)"
+[ "$(HEADCRASH_DB=two.db "$headcrash" trials --json | grep -c '"trial": 2')" = 1 ] || failed "trials, of the newest run"
+"$headcrash" trials --db two.db --run 1 | says '^ *1  ufs-conventional/' || failed "trials --run"
+[ "$("$headcrash" trials --db two.db --failures | wc -l)" = 1 ] || failed "trials --failures"
+refuses 2 two.db "has no run 7" "headcrash runs" -- "$headcrash" trials --db two.db --run 7
+refuses 2 two.db "has no run 7" "headcrash runs" -- "$headcrash" query cells --db two.db --run 7
+refuses 2 missing.db -- "$headcrash" runs --db missing.db
+
+# a part of a campaign
+"$headcrash" campaign demo --plan --only xfs,ext4 --trials 2 | says '^4 trials' || failed "--only, --trials"
+refuses 2 'demo has no file system "xsf"; did you mean "xfs"' -- "$headcrash" campaign demo --plan --only xsf
+refuses 2 "does not apply to io-errors" io-errors/ext4 -- "$headcrash" campaign io-errors --plan --only ext4
 refuses 2 'did you mean "demo"' -- "$headcrash" campaign dmo
 refuses 2 "no/such.toml" -- "$headcrash" campaign no/such.toml
 refuses 2 "no-such.db" -- "$headcrash" query --db no-such.db
 refuses 2 "--shard" -- "$headcrash" campaign demo --shard 3/2
 refuses 2 "hp-c2448" "hp-c2447" -- "$headcrash" serve --profile hp-c2448
 refuses 2 "size" -- "$headcrash" serve --size 1X
+refuses 2 "no size of a disk" -- "$headcrash" serve --size 0
 refuses 2 "size" -- "$headcrash" serve --size 90G
 refuses 2 "cut" -- "$headcrash" serve --size 64M --cut at-flush:0
 refuses 2 "tear" "unreadable" -- "$headcrash" serve --size 64M --tear unreadble

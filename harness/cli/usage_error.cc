@@ -1,0 +1,112 @@
+// Misspelt command lines (usage_error.h).
+#include "harness/cli/usage_error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/cli/app.h"
+#include "plugin/base/nearest.h"
+
+namespace headcrash::cli {
+namespace {
+
+constexpr const char* kHelp = "--help";
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  names.reserve(commands.size());
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
+const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (command->get_name() == name) return command;
+  return nullptr;
+}
+
+bool is_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-';
+}
+
+/// "image ufs" of "headcrash image ufs": every message begins with the program's name.
+std::string subject_of(const NamedCommand& at) {
+  const std::size_t blank = at.place.find(' ');
+  return blank == std::string::npos ? "" : at.place.substr(blank + 1);
+}
+
+std::string help_with(const NamedCommand& at) {
+  const std::string subject = subject_of(at);
+  return fmt::format("`headcrash help{}{}`", subject.empty() ? "" : " ", subject);
+}
+
+std::string remedy_for(const std::string& word, const std::vector<std::string>& known,
+                       const NamedCommand& at) {
+  const std::string near = base::nearest(word, known);
+  if (!near.empty()) return fmt::format("did you mean \"{}\"?", near);
+  return help_with(at) + " lists them";
+}
+
+Error no_command(const std::string& word, const NamedCommand& at) {
+  return {subject_of(at), fmt::format("\"{}\" is no command", word),
+          remedy_for(word, names_of(shown_subcommands(*at.command)), at)};
+}
+
+/// "--jobs=3" is --jobs; "-o" of "-ofile" is looked at by the parser alone.
+std::string option_of(const std::string& word) {
+  return word.substr(0, word.find('='));
+}
+
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> known{kHelp};
+  for (const CLI::Option* option : shown_options(command)) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) known.push_back("-" + name);
+  }
+  return known;
+}
+
+}  // namespace
+
+bool asks_for_json(const std::vector<std::string>& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), end, "--json") != end;
+}
+
+Result<NamedCommand> find_command(const CLI::App& app, const std::vector<std::string>& words) {
+  NamedCommand at{&app, app.get_name()};
+  for (const std::string& word : words) {
+    const CLI::App* const next = subcommand(*at.command, word);
+    if (next == nullptr) return tl::unexpected(no_command(word, at));
+    at = {next, at.place + " " + word};
+  }
+  return at;
+}
+
+Error usage_error(const CLI::App& app, const std::vector<std::string>& words, const std::string& problem) {
+  NamedCommand at{&app, app.get_name()};
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    if (is_option(word)) {
+      const std::vector<std::string> known = options_of(*at.command);
+      const std::string option = option_of(word);
+      const bool is_long = option.starts_with("--");
+      if (is_long && std::find(known.begin(), known.end(), option) == known.end())
+        return {subject_of(at), fmt::format("there is no option {}", option), remedy_for(option, known, at)};
+      continue;
+    }
+    if (shown_subcommands(*at.command).empty()) continue;
+    const CLI::App* const next = subcommand(*at.command, word);
+    if (next == nullptr) return no_command(word, at);
+    at = {next, at.place + " " + word};
+  }
+  if (!shown_subcommands(*at.command).empty())
+    return {subject_of(at), "a command is required", remedy_for("", {}, at)};
+  std::string line = problem;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  const bool suggests = line.find("; ") != std::string::npos;  // of one_of()
+  return {subject_of(at), line, suggests ? "" : help_with(at) + " shows its options"};
+}
+
+}  // namespace headcrash::cli
