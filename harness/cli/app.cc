@@ -36,7 +36,9 @@ std::unique_ptr<CLI::App> make_app(int& exit_code) {
   add_extract(*app, exit_code);
   add_predict(*app, exit_code);
   add_image(*app, exit_code);
+  add_init(*app, exit_code);
   add_help(*app, exit_code);
+  add_write_documents(*app, exit_code);
   return app;
 }
 

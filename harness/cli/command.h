@@ -39,7 +39,9 @@ void add_predict(CLI::App& app, int& exit_code);
 void add_image(CLI::App& app, int& exit_code);
 void add_runs(CLI::App& app, int& exit_code);
 void add_trials(CLI::App& app, int& exit_code);
+void add_init(CLI::App& app, int& exit_code);
 void add_help(CLI::App& app, int& exit_code);
+void add_write_documents(CLI::App& app, int& exit_code);
 
 inline constexpr const char* kDefaultDatabase = "headcrash.db";
 enum class MadeIfMissing : std::uint8_t { no, yes };

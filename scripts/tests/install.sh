@@ -40,7 +40,10 @@ for file in bin/headcrash bin/mkfs.headcrash-ufs bin/fsck.headcrash-ufs bin/moun
             libexec/headcrash/headcrash-agent libexec/headcrash/build-guest share/man/man1/nbdkit-headcrash-plugin.1 \
             share/headcrash/README.md share/headcrash/plugin/profiles/drives/hp-c2447.toml share/headcrash/plugin/profiles/examples/two-disks.toml \
             share/headcrash/fs-adapters/linux/ext4.toml share/headcrash/fs-adapters/examples/my-ext4.toml \
-            share/headcrash/harness/campaign/campaigns/demo.toml share/headcrash/harness/bench/benches/quick.toml; do
+            share/man/man1/headcrash.1 share/man/man1/headcrash-campaign.1 share/man/man5/headcrash-adapters.5 share/man/man5/headcrash-campaigns.5 \
+            share/man/man5/headcrash-profiles.5 share/man/man7/headcrash-faults.7 share/man/man7/headcrash-states.7 \
+            share/bash-completion/completions/headcrash share/zsh/vendor-completions/_headcrash share/fish/vendor_completions.d/headcrash.fish \
+            share/headcrash/CHANGELOG.md share/headcrash/harness/campaign/campaigns/demo.toml share/headcrash/harness/bench/benches/quick.toml; do
   [ -s "$prefix/$file" ] || failed "$file is not installed"
 done
 "$prefix/libexec/headcrash/build-guest" --help | says "build-guest" || failed "build-guest --help"
@@ -53,6 +56,11 @@ headcrash simulate --profile raid5-5 --random count=100 | says '^100 requests' |
 exits 0 headcrash campaign ufs-schemes/conventional --shard 1/3000 --db one.db
 exits 0 headcrash report --db one.db -o report
 [ -s report/report.html ] || failed "no report"
+for command in $(headcrash help | awk '/^Subcommands:/ {on = 1; next} on && /^  [a-z]/ {print $1}'); do
+  [ -s "$prefix/share/man/man1/headcrash-$command.1" ] || failed "headcrash-$command(1) is not installed"
+done
+exits 0 headcrash init campaign
+exits 0 headcrash campaign my-campaign.toml --plan
 mkfs.headcrash-ufs --help >/dev/null 2>&1 || [ $? -le 2 ] || failed "mkfs.headcrash-ufs does not run"
 
 headcrash serve --machine "$prefix/share/headcrash/plugin/profiles/examples/two-disks.toml" --clock off --json >serve.json 2>serve.err &

@@ -1,0 +1,68 @@
+// headcrash init: a commented file to begin with.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "harness/cli/command.h"
+#include "headcrash_starters_embedded.h"
+
+namespace headcrash::cli {
+namespace {
+
+struct InitArguments {
+  std::string what, file;
+};
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  for (const starters::EmbeddedFile& file : starters::embedded_files())
+    names.push_back(std::filesystem::path(file.name).stem().string());
+  return names;
+}
+
+std::string_view text_of(const std::string& kind) {
+  for (const starters::EmbeddedFile& file : starters::embedded_files())
+    if (std::filesystem::path(file.name).stem() == kind) return file.text;
+  return {};
+}
+
+/// How the file is used, as a command.
+std::string use_of(const std::string& kind, const std::string& file) {
+  if (kind == "adapter") return fmt::format("headcrash explore --fs {} --workload ace-seq1/17", file);
+  return fmt::format("headcrash {} {} --plan", kind == "benchmark" ? "bench" : "campaign", file);
+}
+
+int init(const InitArguments& arguments) {
+  // A name that other commands take for a file.
+  std::string file = arguments.file.empty() ? "my-" + arguments.what + ".toml" : arguments.file;
+  if (!file.ends_with(".toml"))
+    return report_error({file, "does not end in .toml", fmt::format("name it {}.toml", file)}, false);
+  std::error_code error;
+  if (std::filesystem::exists(file, error))
+    return report_error({file, "is there already", "name another file, or remove it"}, false);
+  std::ofstream out(file, std::ios::binary);
+  out << text_of(arguments.what);
+  if (!out.flush())
+    return report_error({file, "cannot be written", "name a file in a folder that exists"}, false);
+  fmt::print("{}\nedit it, then: {}\n", file, use_of(arguments.what, file));
+  return kFine;
+}
+
+}  // namespace
+
+void add_init(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("init", "Writes a commented campaign, benchmark or adapter to begin with");
+  const auto arguments = std::make_shared<InitArguments>();
+  command->add_option("WHAT", arguments->what, "campaign, benchmark or adapter")
+      ->required()
+      ->check(one_of(kinds()));
+  command->add_option("FILE", arguments->file, "The new file; default: my-WHAT.toml");
+  command->footer(
+      "Examples:\n  headcrash init campaign\n  headcrash init benchmark b.toml\n  headcrash init adapter myfs.toml");
+  command->callback([arguments, &exit_code] { exit_code = init(*arguments); });
+}
+
+}  // namespace headcrash::cli

@@ -1,0 +1,50 @@
+// headcrash write-documents: what the build makes of the command line itself. Nobody else needs it, so that help does
+// not show it.
+#include <fstream>
+#include <memory>
+
+#include "harness/cli/app.h"
+#include "harness/cli/completions.h"
+#include "harness/cli/manual_page.h"
+
+namespace headcrash::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<void> write(const fs::path& path, const std::string& text) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  if (!file.flush()) return fail(path.string(), "cannot be written", "name a folder that can be written");
+  return {};
+}
+
+Result<void> write_all(const fs::path& folder) {
+  int unused = 0;
+  const auto app = make_app(unused);
+  std::error_code error;
+  fs::remove_all(folder / "man1", error);  // pages of commands that are no more
+  std::vector<const CLI::App*> pages = shown_subcommands(*app);
+  pages.push_back(app.get());
+  for (const CLI::App* page : pages)
+    if (auto done = write(folder / "man1" / (page_name(*app, *page) + ".1"), manual_page(*app, *page)); !done)
+      return done;
+  if (auto done = write(folder / "bash" / "headcrash", bash_completion(*app)); !done) return done;
+  if (auto done = write(folder / "zsh" / "_headcrash", zsh_completion(*app)); !done) return done;
+  return write(folder / "fish" / "headcrash.fish", fish_completion(*app));
+}
+
+}  // namespace
+
+void add_write_documents(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("write-documents", "Writes man pages and completions")->group("");
+  const auto folder = std::make_shared<std::string>();
+  command->add_option("FOLDER", *folder, "Folder for man1, bash, zsh and fish")->required();
+  command->callback([folder, &exit_code] {
+    if (const auto written = write_all(*folder); !written) exit_code = report_error(written.error(), false);
+  });
+}
+
+}  // namespace headcrash::cli
