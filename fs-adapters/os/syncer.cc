@@ -108,13 +108,14 @@ TimeNs Syncer::State::age() const {
   }
 }
 
-/// Metadata whatever its age.
+/// Metadata whatever its age, unless it waits, too.
 void Syncer::State::write_older_than(TimeNs age, const std::vector<BufferCache::Dirty>& all) {
   const TimeNs now = executor.now();
   const auto since = options.age == SyncerOptions::Age::since_last_change ? &BufferCache::Dirty::modified_at
                                                                           : &BufferCache::Dirty::dirtied_at;
   for (const BufferCache::Dirty& dirty : all)
-    if (dirty.content == Content::metadata || now - dirty.*since >= age) cache.write_behind(dirty.key);
+    if ((dirty.content == Content::metadata && !options.metadata_waits) || now - dirty.*since >= age)
+      cache.write_behind(dirty.key);
 }
 
 void Syncer::State::run() {

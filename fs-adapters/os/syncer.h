@@ -31,6 +31,9 @@ struct SyncerOptions {
   std::size_t parts = 30;
   TimeNs interval_ns = 30 * model::kSecondNs;  ///< 0: at the next tick; kNever: never for its age
   Age age = Age::since_last_change;            ///< of buffers; logs and commits count from the first change
+  /// interval, burst: blocks of metadata are written by their age, too. Inodes in core go to their blocks at once still,
+  /// so that they do not wait twice.
+  bool metadata_waits = false;
   /// Logs, commits and inodes in core keep the times of their file system, as they do under the sweep: in Linux
   /// 2.4 kupdate writes buffers, and a journal commits by itself.
   bool own_times = false;

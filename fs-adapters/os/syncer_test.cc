@@ -137,6 +137,22 @@ TEST(Syncer, ADelayOfNothingWritesAtTheNextTickAndAnEndlessOneNever) {
   }
 }
 
+TEST(Syncer, MetadataWaitAsDataDoWhereThePolicySaysSo) {
+  SyncedWorld w({.policy = Policy::interval, .interval_ns = 20 * kSecondNs, .metadata_waits = true});
+  TimeNs inodes_due = 0;
+  w.executor.spawn(Executor::Kind::user, w.account, [&] {
+    w.change(1);
+    w.change(2, Content::data);
+    inodes_due = w.syncer.due_at(Content::metadata, kSecondNs);
+  });
+  w.executor.run();
+  EXPECT_EQ(inodes_due, 0);
+  const double at = w.written_after_s(1, 1);
+  EXPECT_GE(at, 20.0);
+  EXPECT_LT(at, 21.3);
+  EXPECT_LT(w.written_after_s(2, 2), 21.3);
+}
+
 /// Chen's example: 10 MB, at most 15 s, 5 MB/s.
 TEST(Syncer, ABurstIsBegunEarlyEnoughToBeThereInTime) {
   constexpr std::uint64_t kMb = 1'000'000;
