@@ -15,7 +15,8 @@ std::span<const TimedWorkload> timed_workloads() {
                                create_remove_1k(), andrew(),         andrew_modified(), sdet(),
                                lfs_small_file(),   lfs_large_file(), empty_files(),     chen_r2(),
                                chen_r3(),          chen_burst(),     chen_fsync(),      dbench(),
-                               postmark(),         laddis(),         recovery(),        source_tree()};
+                               postmark(),         laddis(),         recovery(),        source_tree(),
+                               mail_spool()};
   return kAll;
 }
 

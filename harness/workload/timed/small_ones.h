@@ -45,7 +45,8 @@ inline const std::vector<Small>& small_ones() {
         {"file-kib", 24}},
        1},
       {"recovery", {{"files", 20}, {"dirty", 10}, {"files-per-folder", 7}}, 1},
-      {"source-tree", {{"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}}, 0}};
+      {"source-tree", {{"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}}, 0},
+      {"mail-spool", {{"users", 3}, {"messages", 12}, {"kept", 4}}, 1}};
   return kAll;
 }
 

@@ -25,5 +25,6 @@ TimedWorkload postmark();
 TimedWorkload laddis();
 TimedWorkload recovery();
 TimedWorkload source_tree();
+TimedWorkload mail_spool();
 
 }  // namespace headcrash::timed

@@ -1,0 +1,108 @@
+// A mail server's deliveries: each message is safe before its sender is told so.
+//
+// Source: Bernstein, "Using maildir format", 1995 (cr.yp.to/proto/maildir.html): a message is written to a file in tmp,
+// fsync is called, and the file is moved into new, where the reader finds it. Our choices: a user is a mailbox with one
+// delivery at a time; lengths are drawn evenly, as a message of the time has a few kilobytes; the move is a rename and no
+// link, and nobody waits for it to be on the disk; the reader of a mailbox reads and removes its oldest message when more
+// than `kept` are there, as part of the delivery.
+#include <fmt/format.h>
+
+#include "harness/workload/timed/dice.h"
+#include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/workloads.h"
+
+namespace headcrash::timed {
+namespace {
+
+class Mailbox {
+ public:
+  explicit Mailbox(User& user)
+      : work_(user),
+        number_(user.number),
+        messages_(argument(user.arguments, "messages")),
+        kept_(argument(user.arguments, "kept")),
+        least_bytes_(argument(user.arguments, "least-bytes")),
+        most_bytes_(std::max(argument(user.arguments, "most-bytes"), least_bytes_)),
+        seed_(user.seed) {}
+
+  PhaseResult make() {
+    for (const std::string& folder : {box(), box() + "/tmp", box() + "/new"})
+      if (const auto made = work_.make_folder(folder); !made) return made;
+    return {};
+  }
+
+  PhaseResult deliver_all() {
+    for (std::uint64_t i = 0; i < messages_; ++i) {
+      if (const auto done = work_.operation([&] { return deliver(i); }); !done) return done;
+    }
+    return {};
+  }
+
+  PhaseResult verify() {
+    const std::uint64_t first = messages_ > kept_ ? messages_ - kept_ : 0;
+    if (const auto empty = work_.expect_entries(box() + "/tmp", 0); !empty) return empty;
+    if (const auto all = work_.expect_entries(box() + "/new", messages_ - first); !all) return all;
+    for (std::uint64_t i = first; i < messages_; ++i)
+      if (const auto same = work_.read(message("new", i)); !same) return same;
+    return {};
+  }
+
+ private:
+  std::string box() const { return fmt::format("box{}", number_); }
+  TimedFile message(const char* folder, std::uint64_t number) const {
+    Dice dice(mixed_seed(seed_, number_, number + 1));
+    return {.path = fmt::format("{}/{}/{}", box(), folder, number),
+            .number = static_cast<std::uint32_t>(number_ * messages_ + number),
+            .bytes = least_bytes_ + dice.below(most_bytes_ - least_bytes_ + 1)};
+  }
+
+  PhaseResult deliver(std::uint64_t number) {
+    const TimedFile file = message("tmp", number);
+    const auto safe = work_.with_open(
+        file, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) -> PhaseResult {
+          if (const auto written = work_.write_at(handle, file, 0, file.bytes); !written) return written;
+          return FileWork::told(work_.user().vfs.fsync(handle), "fsync", file.path);
+        });
+    if (!safe) return safe;
+    const auto moved = FileWork::told(
+        work_.user().vfs.rename(file.path, message("new", number).path, RenameMode::no_replace), "rename",
+        file.path);
+    if (!moved || number < kept_) return moved;
+    const TimedFile oldest = message("new", number - kept_);
+    if (const auto same = work_.read(oldest); !same) return same;
+    return work_.remove(oldest.path);
+  }
+
+  FileWork work_;
+  std::uint64_t number_, messages_, kept_, least_bytes_, most_bytes_, seed_;
+};
+
+std::vector<Phase> mail_spool_phases(const Arguments& arguments) {
+  const std::size_t users = argument(arguments, "users");
+  return {
+      {.name = "prepare",
+       .users = users,
+       .measured = false,
+       .body = [](User& user) { return Mailbox(user).make(); }},
+      {.name = "deliver", .users = users, .body = [](User& user) { return Mailbox(user).deliver_all(); }},
+      {.name = "verify", .users = users, .measured = false, .cold = true, .body = [](User& user) {
+         return Mailbox(user).verify();
+       }}};
+}
+
+}  // namespace
+
+TimedWorkload mail_spool() {
+  return {.name = "mail-spool",
+          .title = "messages are delivered, each safe with fsync, read and removed, after maildir",
+          .source = "Bernstein 1995 (maildir); lengths and numbers are ours",
+          .operation = "messages",
+          .parameters = {{"users", 4, 2, 1, 64, "mailboxes: our choice"},
+                         {"messages", 1'000, 50, 1, 10'000'000, "to each: our choice"},
+                         {"kept", 50, 20, 0, 10'000'000, "in each, before the oldest goes: our choice"},
+                         {"least-bytes", 1024, 1024, 0, 1 << 20, "our choice"},
+                         {"most-bytes", 8192, 8192, 0, 1 << 20, "our choice"}},
+          .phases = mail_spool_phases};
+}
+
+}  // namespace headcrash::timed
