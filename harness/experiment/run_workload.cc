@@ -34,7 +34,7 @@ struct UserRun {
 /// What had been counted when a phase began.
 struct Before {
   TimeNs at = 0, syncer_cpu = 0, interrupt_cpu = 0, cpu = 0, busy = 0;
-  std::uint64_t lock_waits = 0;
+  std::uint64_t lock_waits = 0, drive_writes = 0;
 };
 
 class Runner {
@@ -91,7 +91,8 @@ class Runner {
             .interrupt_cpu = machine_.system().cpu.interrupts().cpu_ns,
             .cpu = machine_.system().cpu.busy_ns(),
             .busy = machine_.device_counters().busy_ns,
-            .lock_waits = machine_.system().cache.counters().lock_waits};
+            .lock_waits = machine_.system().cache.counters().lock_waits,
+            .drive_writes = machine_.device_counters().writes};
   }
 
   Result<void> make_cold() {
@@ -139,7 +140,9 @@ class Runner {
   static PhaseOutcome of_users(const timed::Phase& phase, const std::vector<std::unique_ptr<UserRun>>& users,
                                TimeNs begun_at) {
     PhaseOutcome outcome{.name = phase.name, .measured = phase.measured, .users = phase.users};
+    LatencyHistogram latencies;
     for (const auto& one : users) {
+      latencies.add(one->user->tally.latencies);
       const double elapsed = seconds_of(one->ended_at - begun_at);
       outcome.elapsed_s += elapsed / static_cast<double>(users.size());
       outcome.longest_s = std::max(outcome.longest_s, elapsed);
@@ -149,6 +152,8 @@ class Runner {
       outcome.bytes_read += one->user->tally.bytes_read;
       outcome.bytes_written += one->user->tally.bytes_written;
     }
+    outcome.operation_ms = latencies.summary().mean_ns / 1e6;
+    outcome.operation_p99_ms = seconds_of(latencies.quantile_ns(.99)) * 1e3;
     return outcome;
   }
 
@@ -160,6 +165,7 @@ class Runner {
     outcome.cpu_busy_s = seconds_of(after.cpu - before.cpu);
     outcome.disk_busy_s = seconds_of(after.busy - before.busy);
     outcome.lock_waits = after.lock_waits - before.lock_waits;
+    outcome.drive_writes = after.drive_writes - before.drive_writes;
     outcome.requests = disk.requests;
     outcome.issued_reads = disk.issued_reads;
     outcome.issued_writes = disk.issued_writes;
@@ -183,12 +189,13 @@ constexpr double PhaseOutcome::*kTimes[] = {
     &PhaseOutcome::elapsed_s,   &PhaseOutcome::longest_s,       &PhaseOutcome::quiescent_s,
     &PhaseOutcome::user_cpu_s,  &PhaseOutcome::user_wait_s,     &PhaseOutcome::syncer_cpu_s,
     &PhaseOutcome::disk_busy_s, &PhaseOutcome::interrupt_cpu_s, &PhaseOutcome::cpu_busy_s,
-    &PhaseOutcome::response_ms, &PhaseOutcome::access_ms};
+    &PhaseOutcome::response_ms, &PhaseOutcome::access_ms,       &PhaseOutcome::operation_ms,
+    &PhaseOutcome::operation_p99_ms};
 constexpr std::uint64_t PhaseOutcome::*kCounts[] = {
     &PhaseOutcome::requests,     &PhaseOutcome::requests_while_elapsed,
     &PhaseOutcome::issued_reads, &PhaseOutcome::issued_writes,
     &PhaseOutcome::sectors,      &PhaseOutcome::queued_most,
-    &PhaseOutcome::lock_waits};
+    &PhaseOutcome::lock_waits,   &PhaseOutcome::drive_writes};
 
 }  // namespace
 

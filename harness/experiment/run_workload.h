@@ -50,7 +50,9 @@ struct PhaseOutcome {
   double response_ms = 0;  ///< mean: issue to completion, "driver response"
   double access_ms = 0;    ///< mean: dispatch to completion
   double disk_busy_s = 0;
+  std::uint64_t drive_writes = 0;  ///< that each drive was sent, those below an array included; until quiet
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
+  double operation_ms = 0, operation_p99_ms = 0;  ///< of single operations, as the users see them; 0: not recorded
 
   double operations_per_s() const { return longest_s > 0 ? static_cast<double>(operations) / longest_s : 0; }
 };
