@@ -22,6 +22,7 @@ struct ClaimNumber {
   std::string unit;      ///< "s", "%", ""
   Figure paper, ours;
   std::string remark;  ///< why there is no number of ours: "not built", or the failure
+  Figure low = {}, high = {};  ///< ours is a mean over seeds: between which the mean lies, at 95 %
 
   Figure ratio() const {
     if (!paper || !ours || *paper == 0) return std::nullopt;
@@ -84,6 +85,7 @@ struct ClaimAnswer {
   std::vector<std::string> remarks;  ///< inputs that are ours, counterfactuals
   std::vector<Table> tables = {};
   std::vector<Plot> plots = {};  ///< the report draws them
+  bool tables_tell_all = false;  ///< its numbers are in its tables, too: a terminal shows these alone
 };
 
 }  // namespace headcrash::experiment

@@ -32,11 +32,27 @@ std::string text_of(const Table& table) {
   return fmt::format("  {}\n{}", table.title, rows.text(4));
 }
 
+bool any_interval(const ExperimentOutcome& outcome) {
+  return std::ranges::any_of(outcome.answers, [](const ClaimAnswer& answer) {
+    return std::ranges::any_of(answer.numbers, [](const ClaimNumber& n) { return n.low.has_value(); });
+  });
+}
+
+/// What the columns of numbers are.
+const char* columns_of(const ExperimentOutcome& outcome) {
+  const bool listed = std::ranges::any_of(outcome.answers, [](const ClaimAnswer& answer) {
+    return !answer.numbers.empty() && !answer.tables_tell_all;
+  });
+  if (listed) return "paper      ours";
+  return any_interval(outcome) ? "means over seeds" : "";
+}
+
 std::string text_of(const ClaimAnswer& answer) {
   std::string text = fmt::format("{}  {}\n", answer.id, answer.title);
   std::size_t width = 0;
   for (const ClaimNumber& n : answer.numbers) width = std::max(width, n.cell.size());
   for (const ClaimNumber& n : answer.numbers) {
+    if (answer.tables_tell_all) break;
     const Figure ratio = n.ratio();
     text += fmt::format("  {:<{}}  {:<18} {:>9} {:>9} {:<9} {}\n", n.cell, width, n.quantity,
                         figure_text(n.paper), n.ours ? figure_text(n.ours) : "", n.unit,
@@ -71,6 +87,12 @@ json json_of(const ClaimAnswer& answer) {
                        {"ours", figure_json(n.ours)},
                        {"ratio", figure_json(n.ratio())},
                        {"remark", n.ours ? "" : n.remark}});
+  if (std::ranges::any_of(answer.numbers, [](const ClaimNumber& n) { return n.low.has_value(); })) {
+    for (std::size_t i = 0; i < answer.numbers.size(); ++i) {
+      numbers[i]["low"] = figure_json(answer.numbers[i].low);
+      numbers[i]["high"] = figure_json(answer.numbers[i].high);
+    }
+  }
   for (const ClaimRule& r : answer.rules)
     rules.push_back({{"rule", r.text}, {"ours", r.ours}, {"verdict", name(r.verdict)}, {"detail", r.detail}});
   json tables = json::array(), plots = json::array();
@@ -83,7 +105,8 @@ json json_of(const ClaimAnswer& answer) {
 }  // namespace
 
 std::string as_text(const ExperimentOutcome& outcome) {
-  std::string text = fmt::format("{:<40}paper      ours   (seed {})\n\n", outcome.name, outcome.seed);
+  std::string text =
+      fmt::format("{:<40}{}   (seed {})\n\n", outcome.name, columns_of(outcome), outcome.seed);
   for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
   std::uint64_t executions = 0;
   for (const Cell& cell : outcome.cells) executions += cell.executions;
@@ -115,14 +138,18 @@ std::string as_csv(const ExperimentOutcome& outcome) {
   const auto number = [](const Figure& value) {
     return value ? fmt::format("{:.6g}", *value) : std::string();
   };
-  std::string text = "claim,kind,cell or rule,quantity,unit,paper,ours,ratio,verdict or remark\n";
+  std::string text = "claim,kind,cell or rule,quantity,unit,paper,ours,ratio,verdict or remark";
+  const bool intervals = any_interval(outcome);
+  text += intervals ? ",low,high\n" : "\n";
   for (const ClaimAnswer& answer : outcome.answers) {
     for (const ClaimNumber& n : answer.numbers)
-      text += fmt::format("{},number,{},{},{},{},{},{},{}\n", answer.id, quoted(n.cell), quoted(n.quantity),
+      text += fmt::format("{},number,{},{},{},{},{},{},{}{}\n", answer.id, quoted(n.cell), quoted(n.quantity),
                           quoted(n.unit), number(n.paper), number(n.ours), number(n.ratio()),
-                          quoted(n.ours ? "" : n.remark));
+                          quoted(n.ours ? "" : n.remark),
+                          intervals ? fmt::format(",{},{}", number(n.low), number(n.high)) : "");
     for (const ClaimRule& rule : answer.rules)
-      text += fmt::format("{},rule,{},,,,,,{}\n", answer.id, quoted(rule.told()), quoted(name(rule.verdict)));
+      text += fmt::format("{},rule,{},,,,,,{}{}\n", answer.id, quoted(rule.told()), quoted(name(rule.verdict)),
+                          intervals ? ",," : "");
   }
   return text;
 }

@@ -6,6 +6,8 @@
 // (papers.cc) lists the papers; `headcrash list experiments`, `headcrash experiment PAPER[/PART]` and the
 // report take everything from it.
 //
+// An experiment of our own, which no paper has printed numbers of, is described the same way (compare/).
+//
 // A part is a function from a context to claims. It may run cells on the modelled machine, a simulator of its
 // own, or nothing but arithmetic; it answers with numbers beside the paper's, rules, tables and plots (claim.h).
 

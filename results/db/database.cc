@@ -451,10 +451,10 @@ Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& recor
   auto done = insert_each(
       handle(),
       "INSERT INTO claim_number (run_id, ordinal, claim, part, title, cell, quantity, unit, paper, ours, "
-      "remark) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "remark, low, high) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       records.numbers, [&](Statement& insert, const ClaimNumberRecord& n) {
         insert.bind(run, ordinal++, n.claim, n.part, n.title, n.cell, n.quantity, n.unit, n.paper, n.ours,
-                    n.remark);
+                    n.remark, n.low, n.high);
       });
   ordinal = 0;
   if (done)

@@ -20,7 +20,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-inline constexpr int kSchemaVersion = 7;
+inline constexpr int kSchemaVersion = 8;
 
 struct RunRecord {
   std::string kind, name, configuration, digest;
@@ -194,6 +194,7 @@ struct ClaimNumberRecord {
   std::string claim, part, title, cell, quantity, unit;
   std::optional<double> paper, ours;
   std::string remark;
+  std::optional<double> low = {}, high = {};  ///< ours is a mean over seeds, and that is its interval
 };
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;

@@ -26,7 +26,7 @@ constexpr std::size_t kBarLabelCharacters = 44;  // cells are told apart by the 
 
 struct Number {
   std::string cell, quantity, unit, remark;
-  std::optional<double> paper, ours;
+  std::optional<double> paper, ours, low, high;
 };
 struct Rule {
   std::string text, verdict, detail;
@@ -109,7 +109,8 @@ Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
     Claim& claim = claim_of(claims, row);
     claim.title = row.text("title");
     claim.numbers.push_back({row.text("cell"), row.text("quantity"), row.text("unit"), row.text("remark"),
-                             row.maybe_real("paper"), row.maybe_real("ours")});
+                             row.maybe_real("paper"), row.maybe_real("ours"),
+                             row.maybe_real("low"), row.maybe_real("high")});
   }
   for (std::size_t i = 0; i < rules->size(); ++i) {
     const Row row = rules->row(i);
@@ -173,9 +174,12 @@ Drawing curves_of(const OwnPlot& plot) {
 std::string numbers_table(const Claim& claim) {
   const bool compared =
       std::ranges::any_of(claim.numbers, [](const Number& n) { return n.paper.has_value(); });
+  const bool over_seeds =
+      std::ranges::any_of(claim.numbers, [](const Number& n) { return n.low.has_value(); });
   std::vector<Column> columns{{"cell"}, {"quantity"}};
   if (compared) columns.push_back({"paper", Column::Kind::number});
   columns.push_back({"here", Column::Kind::number});
+  if (over_seeds) columns.push_back({"95 %"});
   if (compared) columns.push_back({"ratio", Column::Kind::number});
   std::vector<std::vector<std::string>> rows;
   for (const Number& n : claim.numbers) {
@@ -183,6 +187,7 @@ std::string numbers_table(const Claim& claim) {
                                  escape(n.unit.empty() ? n.quantity : n.quantity + " (" + n.unit + ")")};
     if (compared) row.push_back(figure(n.paper));
     row.push_back(n.ours ? figure(n.ours) : escape(n.remark));
+    if (over_seeds) row.push_back(n.low && n.high ? figure(n.low) + " to " + figure(n.high) : "");
     const bool comparable = n.paper && n.ours && *n.paper != 0;
     if (compared) row.push_back(comparable ? fmt::format("{:.2f}", *n.ours / *n.paper) : "");
     rows.push_back(std::move(row));
@@ -259,6 +264,18 @@ std::vector<std::pair<Drawing, std::string>> drawings_of(const Claim& claim) {
   return out;
 }
 
+/// Where own tables show numbers over seeds, the numbers' own table is folded away behind them.
+std::string tables_of(const Claim& claim) {
+  std::string own;
+  for (const OwnTable& table : claim.tables) own += own_table(table);
+  if (claim.numbers.empty()) return own;
+  const bool over_seeds =
+      std::ranges::any_of(claim.numbers, [](const Number& n) { return n.low.has_value(); });
+  if (own.empty() || !over_seeds) return numbers_table(claim) + own;
+  return own + fmt::format("<details><summary>{} numbers with their intervals</summary>\n{}</details>\n",
+                           claim.numbers.size(), numbers_table(claim));
+}
+
 Result<std::string> claim_sections(const std::vector<Claim>& claims, std::int64_t run) {
   std::vector<Drawing> drawings;
   std::vector<std::vector<std::string>> titles;
@@ -280,8 +297,7 @@ Result<std::string> claim_sections(const std::vector<Claim>& claims, std::int64_
                        claims[i].title.empty() ? "" : ": ", escape(claims[i].title));
     if (!plots.empty()) out += plot_grid(plots);
     out += rules_table(claims[i]);
-    if (!claims[i].numbers.empty()) out += numbers_table(claims[i]);
-    for (const OwnTable& table : claims[i].tables) out += own_table(table);
+    out += tables_of(claims[i]);
     out += query_note("claim_numbers", run) + "</section>\n";
   }
   return out;
@@ -318,7 +334,7 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
     answer += fmt::format("; undecided, a cell is missing or failed: {}", page.undecided);
   if (page.cells > 0) answer += fmt::format("; cells: {}, failed: {}", page.cells, page.failed);
   page.html = whole_page(
-      name, fmt::format("<header>\n<p class=\"kind\">A paper&#39;s experiment in virtual time</p>\n"
+      name, fmt::format("<header>\n<p class=\"kind\">An experiment in virtual time</p>\n"
                         "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n</header>\n",
                         escape(name), answer) +
                 *sections);

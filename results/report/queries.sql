@@ -333,7 +333,7 @@ FROM trial t JOIN phase p ON p.trial_id = t.id JOIN metric m ON m.phase_id = p.i
 WHERE t.run_id = :run AND m.name LIKE 'age.%' ORDER BY t.id, m.value;
 
 -- name: claim_numbers
-SELECT claim, part, title, cell, quantity, unit, paper, ours, ours / nullif(paper, 0) AS ratio, remark
+SELECT claim, part, title, cell, quantity, unit, paper, ours, ours / nullif(paper, 0) AS ratio, remark, low, high
 FROM claim_number WHERE run_id = :run ORDER BY ordinal;
 
 -- name: claim_rules
