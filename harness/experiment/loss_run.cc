@@ -1,5 +1,5 @@
 // A user, a reader and somebody who looks at the medium (loss_run.h).
-#include "harness/experiment/chen96/loss_run.h"
+#include "harness/experiment/loss_run.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,28 +8,29 @@
 #include <numeric>
 #include <optional>
 
+#include "harness/experiment/bench.h"
 #include "harness/experiment/probe_files.h"
 #include "plugin/base/random.h"
 
-namespace headcrash::experiment::chen96 {
+namespace headcrash::experiment {
 namespace {
 
 using os::TimeNs;
 
-constexpr std::uint64_t kDiskBytes = 160 << 20, kReadBytes = 64 << 20, kCacheBytes = 16 << 20;
+constexpr std::uint64_t kReadBytes = 64 << 20;
 constexpr std::uint64_t kChangedBlockBytes = 8192, kOverwrittenBlocks = 2048;
 constexpr std::uint64_t kFileBytes = 4096, kRecordBytes = 1024;
 constexpr std::uint64_t kLogs = 4, kFolders = 8;
 constexpr double kChangeRate = 10, kReadRate = 5;
 
-std::string folder(std::uint64_t number) {
+std::string folder_of(std::uint64_t number) {
   return fmt::format("d{}", number % kFolders);
 }
 std::string first_name(std::uint64_t number) {
-  return fmt::format("{}/f{}", folder(number), number);
+  return fmt::format("{}/f{}", folder_of(number), number);
 }
 std::string second_name(std::uint64_t number) {
-  return fmt::format("{}/r{}", folder(number), number);
+  return fmt::format("{}/r{}", folder_of(number), number);
 }
 
 /// Of change `number`, so that no two are equal.
@@ -72,6 +73,11 @@ class CutImage final : public model::SectorStore {
   std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>> written_;
 };
 
+/// Above 0 and below 1.
+double uniform(Random& random) {
+  return (static_cast<double>(random.next() >> 11) + 0.5) / 9007199254740992.0;
+}
+
 /// What the user has done, in order.
 struct Change {
   enum class Kind : std::uint8_t { overwrite, create, write, append, rename, remove };
@@ -80,6 +86,7 @@ struct Change {
   std::uint64_t subject = 0;  ///< a block, a file, a log
   std::uint64_t offset = 0, bytes = 0;
   TimeNs returned_at = 0;
+  bool promised = false;  ///< an fsync has returned since
 };
 
 /// Files by number: created one after the other.
@@ -140,14 +147,15 @@ class Survivors {
 
 class LossRun {
  public:
-  LossRun(const LossAsked& asked, Bench& bench, const adapters::FileSystemType& type)
+  LossRun(const LossAsked& asked, Bench& bench)
       : asked_(asked),
         bench_(bench),
-        type_(type),
+        system_(*asked.machine.system),
         begin_(bench.now()),
         warm_(begin_ + asked.warm_ns),
         end_(warm_ + asked.measured_ns),
         random_(asked.seed),
+        syncs_(asked.seed + 4000),
         blocks_(kOverwrittenBlocks) {
     std::iota(blocks_.begin(), blocks_.end(), std::uint64_t{0});
     for (std::size_t i = blocks_.size(); i > 1; --i) std::swap(blocks_[i - 1], blocks_[random_.below(i)]);
@@ -186,8 +194,7 @@ class LossRun {
   void at_random(Random random, double per_s, const Each& each) {
     auto due = static_cast<double>(begin_);
     while (bench_.now() < end_) {
-      const double uniform = (static_cast<double>(random.next() >> 11) + 0.5) / 9007199254740992.0;
-      due += -std::log(uniform) / per_s * static_cast<double>(model::kSecondNs);
+      due += -std::log(uniform(random)) / per_s * static_cast<double>(model::kSecondNs);
       if (due > static_cast<double>(bench_.now())) bench_.sleep_until(static_cast<TimeNs>(due));
       if (over_ || !each(random)) return;
     }
@@ -230,6 +237,10 @@ class LossRun {
     const bool written =
         bench_.ok(bench_.vfs().pwrite(*file, change.offset, contents(change.number, change.bytes)));
     if (written) returned(change);
+    if (written && asked_.synced > 0 && uniform(syncs_) < asked_.synced) {
+      if (!bench_.ok(bench_.vfs().fsync(*file))) return false;
+      changes_.back().promised = true;
+    }
     return bench_.ok(bench_.vfs().close(*file)) && written;
   }
 
@@ -299,9 +310,14 @@ class LossRun {
     const TimeNs at = bench_.now();
     over_ = true;  // what the cache has can be read and changed without power
     bench_.machine().cut();
-    if (const auto recovered = bench_.machine().recover(Repair::as_needed); !recovered) {
+    const auto recovered = bench_.machine().recover(asked_.repair);
+    seen_.modelled_s = seconds_of(bench_.now());
+    if (!recovered) {
       seen_.error = recovered.error().message();
-    } else {
+      return std::move(seen_);
+    }
+    seen_.recovery = *recovered;
+    if (bench_.machine().medium() != nullptr) {
       const Lost lost = look(at);
       seen_.cut_oldest_s = lost.oldest_s;
       seen_.cut_lost_changes = lost.changes;
@@ -309,14 +325,22 @@ class LossRun {
     return std::move(seen_);
   }
 
+  void judge(const adapters::CheckReport& report) {
+    const auto beyond = std::ranges::find_if(
+        report.findings, [&](const adapters::CheckFinding& one) { return !system_.may_leave(one.kind); });
+    if (beyond == report.findings.end()) return;
+    if (seen_.damaged++ == 0) seen_.first_damage = beyond->text;
+  }
+
   Lost look(TimeNs at) {
     CutImage image(*bench_.machine().medium());
-    const auto repaired = type_.checker()->repair(image, {});
+    const auto repaired = system_.type().checker()->repair(image, {});
     if (!repaired) {
       seen_.error = repaired.error().message();
       return {};
     }
-    const auto reader = type_.open_image(image);
+    judge(*repaired);
+    const auto reader = system_.type().open_image(image);
     if (!reader) {
       seen_.error = reader.error().message();
       return {};
@@ -328,7 +352,11 @@ class LossRun {
     }
     Lost lost;
     for (const Change& change : changes_) {
-      if (!survivors.counts(change) || survivors.there(change)) continue;
+      if (!survivors.counts(change)) continue;
+      const bool there = survivors.there(change);
+      seen_.promised += change.promised ? 1 : 0;
+      seen_.broken += change.promised && !there ? 1 : 0;
+      if (there) continue;
       const double age_s = seconds_of(at - change.returned_at);
       double& of_kind_s = lost.oldest_of_kind_s.at(static_cast<std::size_t>(change.kind));
       of_kind_s = std::max(of_kind_s, age_s);
@@ -341,9 +369,9 @@ class LossRun {
 
   const LossAsked& asked_;
   Bench& bench_;
-  const adapters::FileSystemType& type_;
+  const adapters::SystemUnderTest& system_;
   TimeNs begin_, warm_, end_;
-  Random random_;
+  Random random_, syncs_;
   std::vector<std::uint64_t> blocks_;  ///< in the order in which they are overwritten
   std::uint64_t overwritten_ = 0, renamed_ = 0, numbers_ = 0;
   std::array<std::uint64_t, kLogs> lengths_ = {};
@@ -354,33 +382,23 @@ class LossRun {
   LossSeen seen_;
 };
 
-VfsResult<void> populate(Vfs& vfs) {
+}  // namespace
+
+VfsResult<void> make_loss_files(Vfs& vfs) {
   for (std::uint64_t i = 0; i < kFolders; ++i)
-    if (auto made = vfs.mkdir(folder(i), 0755); !made) return made;
+    if (auto made = vfs.mkdir(folder_of(i), 0755); !made) return made;
   for (std::uint64_t i = 0; i < kLogs; ++i)
     if (auto made = make_file(vfs, fmt::format("log{}", i), i, 0); !made) return made;
   if (auto made = make_file(vfs, "written", 1, kOverwrittenBlocks * kChangedBlockBytes); !made) return made;
   return make_file(vfs, "read", 2, kReadBytes);
 }
 
-}  // namespace
-
 LossSeen run_loss(const LossAsked& asked) {
-  auto options = axp3000_600(0);
-  const auto mounted = machine_with(asked.type, asked.system);
-  if (!mounted) return {.error = mounted.error().message()};
-  if (options) {
-    options->system = mounted->system;
-    if (asked.type != "ufs") options->mkfs = {};
-    options->size_bytes = kDiskBytes;
-    options->cache_bytes = kCacheBytes;
-    options->populate = populate;
-    options->syncer = asked.syncer;
-    options->seed = asked.seed;
-  }
+  ModelledMachineOptions options = asked.machine;
+  if (!options.image) options.populate = make_loss_files;
   Bench bench(options);
   if (!bench.good()) return {.error = bench.error()};
-  return LossRun(asked, bench, options->system->type()).run();
+  return LossRun(asked, bench).run();
 }
 
-}  // namespace headcrash::experiment::chen96
+}  // namespace headcrash::experiment

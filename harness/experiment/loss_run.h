@@ -11,21 +11,28 @@
 // has made worthless is not counted: what belongs to a file whose removal had begun. A write that is under way at the
 // instant counts as not on the medium, where a cut would keep the sectors that the head had passed.
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/experiment/chen96/axp3000_600.h"
+#include "harness/experiment/claim.h"
+#include "harness/experiment/modelled_machine.h"
 
-namespace headcrash::experiment::chen96 {
+namespace headcrash::experiment {
 
 struct LossAsked {
-  std::string type = "ufs", system = "conventional";  ///< of the registry
-  os::SyncerOptions syncer = {};
+  /// On one drive, so that its medium can be looked at; for a cut alone (`instants` 0) on anything. Unless it has an
+  /// image, with make_loss_files() among what is there, it is populated here.
+  ModelledMachineOptions machine;
   os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< until then nobody looks
   os::TimeNs measured_ns = 120 * model::kSecondNs;
   std::size_t instants = 60;
-  /// At the last instant the power goes, and the machine recovers: what that has lost is told beside what the look has.
+  double synced = 0;  ///< share of the changes of contents that are followed by fsync
+  /// At the last instant, or at the end of `warm_ns` where there is none, the power goes, and the machine recovers: what
+  /// that has lost is told beside what the look has.
   bool cut_at_last = false;
+  Repair repair = Repair::as_needed;  ///< then
   std::uint64_t seed = 1;
 };
 
@@ -41,11 +48,19 @@ struct LossSeen {
   std::vector<double> read_ms, change_ms;  ///< responses after warm_ns
   double written_kb_s = 0;                 ///< to the disk
   double modelled_s = 0;
-  Figure cut_oldest_s, cut_lost_changes;  ///< with cut_at_last
+  std::uint64_t promised = 0;  ///< changes that an fsync had covered, looked for at the instants
+  std::uint64_t broken = 0;    ///< of them: not there
+  std::uint64_t damaged = 0;   ///< instants after which the check finds what the system may not leave
+  std::string first_damage;    ///< what it found
+  Figure cut_oldest_s, cut_lost_changes;  ///< with cut_at_last, on a drive
+  std::optional<Recovery> recovery;       ///< with cut_at_last
   std::string error;                      ///< empty: all of it was measured
 };
 
 /// Equal arguments give equal results.
 LossSeen run_loss(const LossAsked& asked);
 
-}  // namespace headcrash::experiment::chen96
+/// What the user and the reader work on: 80 MB.
+VfsResult<void> make_loss_files(Vfs& vfs);
+
+}  // namespace headcrash::experiment

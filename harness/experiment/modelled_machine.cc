@@ -318,6 +318,7 @@ Result<void> ModelledMachine::mount() {
     auto mounted = options_.system->mount(*system_, {.flushes = options_.flushes});
     if (mounted) {
       mounted_ = *std::move(mounted);
+      if (options_.front) front_ = options_.front(mounted_->vfs());
       system_->syncer.start();
     } else {
       done = pass_on(mounted);
@@ -331,6 +332,7 @@ void ModelledMachine::end_system() {
   if (!system_) return;
   if (mounted_) system_->run_as(operator_, [this] { mounted_->abandon(); });
   system_->executor.halt();
+  front_.reset();
   mounted_.reset();
 }
 

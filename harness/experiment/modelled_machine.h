@@ -80,6 +80,8 @@ struct ModelledMachineOptions {
   /// What is mounted. The order that it relies on in the driver, and block_copy, are its own description's.
   std::shared_ptr<const adapters::SystemUnderTest> system = {};
   adapters::Settings mkfs = {};  ///< on top of what the system's description asks for
+  /// What users call instead of the mounted file system: something that stands before it. Nothing: itself.
+  std::function<std::unique_ptr<Vfs>(Vfs&)> front = {};
   /// Fills the file system before the machine is there: on a processor and a disk that take no time. What it
   /// leaves is unmounted as clean. An error ends start().
   std::function<VfsResult<void>(Vfs&)> populate = {};
@@ -177,7 +179,7 @@ class ModelledMachine : private os::DiskTracer {
   os::TimeNs now() const { return built_.machine->simulation().now(); }
   // While it has power.
   os::System& system() { return *system_; }
-  Vfs& vfs() { return mounted_->vfs(); }
+  Vfs& vfs() { return front_ ? *front_ : mounted_->vfs(); }
   /// Of a device beside the first one, from 1, in the order of more_disks.
   os::BlockDevice& disk(std::size_t index) { return *disks_.at(index); }
 
@@ -240,6 +242,7 @@ class ModelledMachine : private os::DiskTracer {
   std::vector<std::unique_ptr<os::ModelDisk>> disks_;
   std::unique_ptr<os::System> system_;
   std::unique_ptr<adapters::MountedSystem> mounted_;
+  std::unique_ptr<Vfs> front_;
   os::Account operator_{.name = "operator"};
   Trace trace_;
   std::uint64_t under_way_before_ = 0;  ///< issued before the last clear_trace(), complete after it

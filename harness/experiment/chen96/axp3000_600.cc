@@ -21,4 +21,20 @@ Result<ModelledMachineOptions> axp3000_600(os::TimeNs delay_ns, std::uint32_t re
   return machine;
 }
 
+Result<ModelledMachineOptions> loss_machine(const std::string& type, const std::string& system,
+                                            const os::SyncerOptions& syncer, std::uint64_t seed) {
+  constexpr std::uint64_t kDiskBytes = 160 << 20, kCacheBytes = 16 << 20;
+  const auto mounted = machine_with(type, system);
+  if (!mounted) return pass_on(mounted);
+  auto options = axp3000_600(0);
+  if (!options) return options;
+  options->system = mounted->system;
+  if (type != "ufs") options->mkfs = {};
+  options->size_bytes = kDiskBytes;
+  options->cache_bytes = kCacheBytes;
+  options->syncer = syncer;
+  options->seed = seed;
+  return options;
+}
+
 }  // namespace headcrash::experiment::chen96

@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "harness/experiment/chen96/delay_model.h"
-#include "harness/experiment/chen96/loss_run.h"
+#include "harness/experiment/chen96/axp3000_600.h"
 #include "harness/experiment/experiment.h"
+#include "harness/experiment/loss_run.h"
 
 namespace headcrash::experiment::chen96 {
 namespace {
@@ -115,15 +116,16 @@ TEST(Loss, ALookSeesWhatACutLoses) {
                                      {"lfs", "roll-forward"},
                                      {"snapfs", "snapshots"}}) {
     for (const std::uint64_t seed : {1, 2}) {
-      const LossSeen seen = run_loss(
-          {.type = type,
-           .system = system,
-           .syncer = {.policy = os::SyncerOptions::Policy::interval, .interval_ns = 5 * model::kSecondNs},
-           .warm_ns = 20 * model::kSecondNs,
-           .measured_ns = 10 * model::kSecondNs,
-           .instants = 3,
-           .cut_at_last = true,
-           .seed = seed});
+      const auto machine = loss_machine(
+          type, system,
+          {.policy = os::SyncerOptions::Policy::interval, .interval_ns = 5 * model::kSecondNs}, seed);
+      ASSERT_TRUE(machine) << machine.error().message();
+      const LossSeen seen = run_loss({.machine = *machine,
+                                      .warm_ns = 20 * model::kSecondNs,
+                                      .measured_ns = 10 * model::kSecondNs,
+                                      .instants = 3,
+                                      .cut_at_last = true,
+                                      .seed = seed});
       ASSERT_TRUE(seen.error.empty()) << system << ": " << seen.error;
       ASSERT_TRUE(seen.cut_lost_changes);
       constexpr double kOfOneWrite = 16;  // 64 KiB hold some records, names and blocks
@@ -138,9 +140,7 @@ TEST(Loss, ALookSeesWhatACutLoses) {
 TEST(Loss, IsAsOldAsThePolicySays) {
   using Policy = os::SyncerOptions::Policy;
   const auto oldest = [](const os::SyncerOptions& syncer) {
-    const LossSeen seen = run_loss({.type = "lfs",
-                                    .system = "roll-forward",
-                                    .syncer = syncer,
+    const LossSeen seen = run_loss({.machine = *loss_machine("lfs", "roll-forward", syncer, 1),
                                     .warm_ns = 35 * model::kSecondNs,
                                     .measured_ns = 30 * model::kSecondNs,
                                     .instants = 15});
@@ -155,9 +155,32 @@ TEST(Loss, IsAsOldAsThePolicySays) {
   EXPECT_GT(oldest({.policy = Policy::periodic, .interval_ns = 30 * model::kSecondNs}), 15);
 }
 
+/// Who promises is held to it, and a file system that nothing orders is found damaged.
+TEST(Loss, SeesBrokenPromisesAndDamage) {
+  const auto seen = [](const char* type, const char* system) {
+    const os::SyncerOptions each_five{.policy = os::SyncerOptions::Policy::interval,
+                                      .interval_ns = 5 * model::kSecondNs,
+                                      .metadata_waits = true};
+    return run_loss({.machine = *loss_machine(type, system, each_five, 1),
+                     .warm_ns = 10 * model::kSecondNs,
+                     .measured_ns = 30 * model::kSecondNs,
+                     .instants = 15,
+                     .synced = .25});
+  };
+  const LossSeen sound = seen("lfs", "roll-forward"), forgetful = seen("lfs", "checkpoint-only"),
+                 unordered = seen("ufs", "no-order");
+  EXPECT_EQ(sound.error, "");
+  EXPECT_GT(sound.promised, 50U);
+  EXPECT_EQ(sound.broken, 0U);
+  EXPECT_EQ(sound.damaged, 0U) << sound.first_damage;
+  EXPECT_GT(forgetful.broken, 0U) << "its fsync promises nothing";
+  EXPECT_GT(unordered.damaged, 0U);
+}
+
 TEST(Loss, SaysWhatIsWrongWithASystem) {
-  EXPECT_NE(run_loss({.type = "ufs", .system = "conventionall"}).error.find("conventional"),
-            std::string::npos);
+  const auto machine = loss_machine("ufs", "conventionall", {}, 1);
+  ASSERT_FALSE(machine);
+  EXPECT_NE(machine.error().message().find("conventional"), std::string::npos);
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/experiment/chen96/axp3000_600.h"
 #include "harness/experiment/chen96/chen96.h"
-#include "harness/experiment/chen96/loss_run.h"
+#include "harness/experiment/loss_run.h"
 #include "results/statistics/sample.h"
 
 namespace headcrash::experiment::chen96 {
@@ -141,10 +142,15 @@ std::vector<std::string> cells_of(const Row& row) {
 
 /// One run, and its numbers.
 Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy, ClaimAnswer& answer) {
-  LossAsked asked{
-      .type = mounted.type, .system = mounted.system, .syncer = policy.syncer, .seed = context.seed};
-  if (context.scaled) asked.measured_ns = 10 * model::kSecondNs, asked.instants = 4;
-  const LossSeen seen = run_loss(asked);
+  const auto machine = loss_machine(mounted.type, mounted.system, policy.syncer, context.seed);
+  LossSeen seen;
+  if (machine) {
+    LossAsked asked{.machine = *machine, .seed = context.seed};
+    if (context.scaled) asked.measured_ns = 10 * model::kSecondNs, asked.instants = 4;
+    seen = run_loss(asked);
+  } else {
+    seen.error = machine.error().message();
+  }
   context.modelled_s += seen.modelled_s;
   const Row row = row_of(policy, seen);
   const std::string cell = fmt::format("{}, {}", full_name(mounted), policy.name);

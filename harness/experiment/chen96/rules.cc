@@ -63,7 +63,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
   bench.run({[&] {
                const auto file = bench.vfs().open("read", {});
                for (std::uint64_t at = 0; bench.ok(file) && bench.now() < end;) {
-                 const std::uint64_t unit = std::min(kUnitBytes, large - at);
+                 const std::uint64_t unit = std::min(Bench::kUnitBytes, large - at);
                  if (!bench.read(*file, at, unit)) return;
                  if (in_time()) read += unit;
                  at = at + unit == large ? 0 : at + unit;
@@ -71,12 +71,12 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
              },
              [&] {
                const auto file = bench.vfs().open("written", {});
-               const auto turn_ns = static_cast<double>(kUnitBytes) /
+               const auto turn_ns = static_cast<double>(Bench::kUnitBytes) /
                                     (kTargetMbPerS / static_cast<double>(scale)) / static_cast<double>(kMb) *
                                     static_cast<double>(model::kSecondNs);
                auto due = static_cast<double>(bench.now());
                for (std::uint64_t at = 0; bench.ok(file) && bench.now() < end;) {
-                 const std::uint64_t unit = std::min(kUnitBytes, rewritten - at);
+                 const std::uint64_t unit = std::min(Bench::kUnitBytes, rewritten - at);
                  if (!bench.write(*file, at, unit)) return;
                  if (in_time()) written += unit;
                  at = at + unit == rewritten ? 0 : at + unit;
