@@ -1,0 +1,151 @@
+// The rules of the summary, an aged disk, calls that are safe, and each part to its end, scaled down.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/experiment/compare/ageing.h"
+#include "harness/experiment/compare/rows.h"
+#include "harness/experiment/compare/summary.h"
+#include "harness/experiment/compare/synchronous_vfs.h"
+#include "harness/experiment/experiment.h"
+
+namespace headcrash::experiment::compare {
+namespace {
+
+TEST(Interval, ADifferenceWithinTheIntervalsIsNoWin) {
+  EXPECT_TRUE(beats({10, 10.1, 9.9}, {20, 20.2, 19.9}));
+  EXPECT_FALSE(beats({20, 20.2, 19.9}, {10, 10.1, 9.9}));
+  EXPECT_FALSE(beats({10, 14, 6}, {11, 9, 13})) << "the mean is less, the seeds do not agree";
+  EXPECT_FALSE(beats({10, 10, 10}, {10.1, 10.1, 10.1})) << "one in a hundred is no difference";
+  EXPECT_FALSE(beats({10}, {20})) << "one seed says nothing";
+  EXPECT_FALSE(beats({}, {20, 20, 20})) << "a cell that failed beats nobody";
+  EXPECT_FALSE(beats({10, 10, 10}, {}));
+}
+
+TEST(Interval, TheBestIsNamedWithAllThatItDoesNotBeat) {
+  const Sample slow{20, 21, 20}, fast{10, 10.2, 9.9}, as_fast{10.1, 10, 10.2}, failed{};
+  EXPECT_EQ(best_of({&slow, &as_fast, &failed, &fast}), (std::vector<std::size_t>{3, 1}));
+  EXPECT_TRUE(best_of({&failed}).empty());
+}
+
+TEST(Interval, IsToldWhereItIsSeen) {
+  EXPECT_EQ(told({}), "-");
+  EXPECT_EQ(told({3, 3, 3}), "3.00");
+  EXPECT_EQ(told({2, 4}), "3.00");
+  EXPECT_NE(told({10, 11, 12}).find("11.0 ±"), std::string::npos) << told({10, 11, 12});
+}
+
+TEST(Summary, CountsWhatHoldsOverTheSeeds) {
+  const Sample a{1, 1.01, 1}, b{2, 2.02, 2}, loose{.5, 3, 1};
+  const std::vector<Contest> contests{{"m", "clear", {&a, &b}}, {"m", "open", {&loose, &b}}};
+  EXPECT_EQ(times_beaten(contests, 0, 1), 1U);
+  EXPECT_EQ(times_beaten(contests, 1, 0), 0U);
+  EXPECT_EQ(times_best(contests, 0), 2U);
+  EXPECT_EQ(times_best(contests, 1), 1U) << "not beaten in the open one";
+}
+
+TEST(Rows, HaveNamesOfTheirOwnAndALab) {
+  std::vector<std::string> names;
+  for (const Row& row : rows()) {
+    names.push_back(full_name(row));
+    EXPECT_FALSE(row.lab.empty()) << row.name;
+    EXPECT_EQ(row.system->control(), row.durability == Durability::none) << row.name;
+  }
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+}
+
+TEST(Ageing, FillsAndTurnsOver) {
+  for (const char* type : {"ufs", "lfs", "snapfs"}) {
+    const auto row = std::ranges::find_if(rows(), [&](const Row& each) { return each.system->type().name() == type; });
+    ModelledMachineOptions machine = machine_of(*row, {.size_bytes = 32 << 20});
+    AgedDisk disk;
+    machine.populate = [&](Vfs& vfs) -> VfsResult<void> {
+      const auto aged = age(vfs, {.full = .75, .turnovers = 2});
+      if (!aged) return pass_on_errno(aged);
+      disk = *aged;
+      return {};
+    };
+    const auto image = ModelledMachine::image_of(machine);
+    ASSERT_TRUE(image) << type << ": " << image.error().message();
+    EXPECT_NEAR(disk.full, .75, .04) << type;
+    EXPECT_GE(disk.written_over, 2) << type;
+    EXPECT_GT(disk.files, 100U) << type;
+  }
+}
+
+/// Number of dirty blocks of a machine after a creation and a write.
+bool leaves_dirty(bool synchronous) {
+  auto options = machine_with("ufs", "soft-updates-init-cb");
+  EXPECT_TRUE(options);
+  options->size_bytes = 32 << 20;
+  if (synchronous) options->front = [](Vfs& below) { return std::make_unique<SynchronousVfs>(below); };
+  const auto machine = ModelledMachine::start(*options);
+  EXPECT_TRUE(machine);
+  os::Account account{.name = "user"};
+  bool there = false;
+  (*machine)->system().run_as(account, [&] {
+    Vfs& vfs = (*machine)->vfs();
+    const auto file = vfs.open("file", {.create = true});
+    EXPECT_TRUE(file);
+    EXPECT_TRUE(vfs.pwrite(*file, 0, std::vector<std::byte>(1000)));
+    EXPECT_TRUE(vfs.close(*file));
+  });
+  (*machine)->cut();
+  EXPECT_TRUE((*machine)->recover(Repair::as_needed));
+  (*machine)->system().run_as(account, [&] {
+    const auto status = (*machine)->vfs().stat("file");
+    there = status && status->size_bytes == 1000;
+  });
+  return !there;
+}
+
+TEST(SynchronousVfs, WhatHasReturnedIsSafe) {
+  EXPECT_TRUE(leaves_dirty(false));
+  EXPECT_FALSE(leaves_dirty(true));
+}
+
+ExperimentOutcome run(const std::string& part) {
+  auto outcome = run_experiment({.name = "compare/" + part, .scaled = true});
+  EXPECT_TRUE(outcome) << (outcome ? "" : outcome.error().message());
+  return *std::move(outcome);
+}
+
+TEST(Compare, RunsToTheEnd) {
+  for (const char* part : {"drive-cache", "raid5-nvram", "aged", "recovery", "delays"}) {
+    for (const ClaimAnswer& answer : run(part).answers) {
+      EXPECT_FALSE(answer.tables.empty()) << answer.id;
+      for (const ClaimNumber& number : answer.numbers)
+        EXPECT_TRUE(number.ours) << answer.id << " " << number.cell << ": " << number.remark;
+    }
+  }
+}
+
+TEST(Compare, EqualSeedsGiveEqualBytes) {
+  const ExperimentOutcome once = run("drive"), again = run("drive");
+  EXPECT_EQ(as_text(once), as_text(again));
+  EXPECT_EQ(as_csv(once), as_csv(again));
+  EXPECT_NE(as_csv(once).find(",low,high"), std::string::npos);
+  EXPECT_EQ(as_text(once).find("paper"), std::string::npos) << "nothing is printed anywhere";
+}
+
+/// Each-call systems lose nothing; No Order is caught.
+TEST(Compare, LossIsWhatTheGroupsSay) {
+  const ExperimentOutcome outcome = run("loss");
+  std::size_t each_call = 0;
+  for (const ClaimRule& rule : outcome.answers.at(0).rules) {
+    if (rule.text.find("each call") == std::string::npos) continue;
+    ++each_call;
+    EXPECT_EQ(rule.verdict, Verdict::holds) << rule.text << ": " << rule.detail;
+  }
+  EXPECT_GE(each_call, 2U);
+}
+
+TEST(Compare, TheSummaryIsOfAllParts) {
+  const ExperimentOutcome outcome = run("summary");
+  ASSERT_EQ(outcome.answers.size(), 1U);
+  EXPECT_EQ(outcome.answers[0].tables.size(), 6U);
+}
+
+}  // namespace
+}  // namespace headcrash::experiment::compare

@@ -1,0 +1,22 @@
+#pragma once
+// Who wins where: cells of several tables, ranked group by group.
+
+#include <string>
+#include <vector>
+
+#include "harness/experiment/compare/interval.h"
+
+namespace headcrash::experiment::compare {
+
+/// One workload on one machine, and what the systems of a group took for it. A sample that is empty failed.
+struct Contest {
+  std::string machine, workload;
+  std::vector<const Sample*> samples;  ///< of each contender, in the same order in every contest
+};
+
+/// In how many contests the first beats the second, over the seeds (interval.h).
+std::size_t times_beaten(const std::vector<Contest>& contests, std::size_t first, std::size_t second);
+/// In how many the contender is the best, or not beaten by the best.
+std::size_t times_best(const std::vector<Contest>& contests, std::size_t contender);
+
+}  // namespace headcrash::experiment::compare
