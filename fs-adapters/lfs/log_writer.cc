@@ -300,6 +300,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   fill_map_blocks(*plan);
   fill_usage_blocks(*plan);
   cpu.use(placed * cpu.costs().allocation + inodes * cpu.costs().inode_changed);
+  if (abandoned_) return refuse(EIO);
   if (auto written = write_region(plan->region); !written) return written;
   // Only now may the cache forget them: what an error has kept from the disk is nowhere else. The locks of
   // their inodes have kept them as they were.

@@ -43,6 +43,7 @@ Store::Store(os::System& system, const Superblock& superblock, const MountOption
 }
 
 Store::~Store() {
+  if (abandoned_) cache_.discard_all();
   cache_.hooks(nullptr);
 }
 
@@ -56,8 +57,7 @@ void Store::end_daemons() {
 void Store::abandon() {
   abandoned_ = true;
   stopped_ = true;
-  system_.syncer.forget_work();
-  cache_.discard_all();
+  system_.syncer.forget_work();  // who is in the middle of a flush still has its buffers: they go with the store
 }
 
 // Inodes.
