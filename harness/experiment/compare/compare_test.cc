@@ -8,6 +8,7 @@
 #include "harness/experiment/compare/summary.h"
 #include "harness/experiment/compare/synchronous_vfs.h"
 #include "harness/experiment/experiment.h"
+#include "harness/experiment/loss_run.h"
 
 namespace headcrash::experiment::compare {
 namespace {
@@ -103,6 +104,37 @@ bool leaves_dirty(bool synchronous) {
 TEST(SynchronousVfs, WhatHasReturnedIsSafe) {
   EXPECT_TRUE(leaves_dirty(false));
   EXPECT_FALSE(leaves_dirty(true));
+}
+
+/// LFS writes what is 30 s old: the cut comes while it plans that, places it, and waits for the disk.
+TEST(Recovery, ACutMayComeInTheMiddleOfAFlush) {
+  const auto row = std::ranges::find(rows(), "LFS", &Row::name);
+  for (const os::TimeNs tenths : {310, 311, 312, 330}) {
+    const MachineChoice choice{.pentium = true, .size_bytes = 230'000'000 / 512 * 512};
+    const LossSeen seen = run_loss({.machine = machine_of(*row, choice),
+                                    .warm_ns = tenths * model::kSecondNs / 10,
+                                    .instants = 0,
+                                    .cut_at_last = true});
+    EXPECT_EQ(seen.error, "");
+    EXPECT_TRUE(seen.recovery);
+  }
+}
+
+/// Its format has what the fast check wants.
+TEST(Recovery, NetraIsCheckedFast) {
+  const auto row = std::ranges::find(rows(), "Netra UFS", &Row::name);
+  const auto requests = [&](Repair repair) {
+    const LossSeen seen = run_loss({.machine = machine_of(*row, {.size_bytes = 512 << 20}),
+                                    .warm_ns = 5 * model::kSecondNs,
+                                    .instants = 0,
+                                    .cut_at_last = true,
+                                    .repair = repair});
+    EXPECT_EQ(seen.error, "");
+    return seen.recovery ? seen.recovery->repair.requests : 0;
+  };
+  const std::uint64_t fast = requests(Repair::fast);
+  EXPECT_GT(fast, 0U);
+  EXPECT_LT(fast, requests(Repair::always));
 }
 
 ExperimentOutcome run(const std::string& part) {

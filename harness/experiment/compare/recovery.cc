@@ -3,6 +3,7 @@
 // On the Pentium with its drive of 60 GB, since the other one has one gigabyte. A user is at work (../loss_run.h, ten changes
 // a second) for some seconds after the mount, and the power goes. The first mount is the shortest way that the format allows:
 // a log's replay, a fast check, and for what is only ordered a whole check. The other number is a whole check and a mount.
+// LFS has segments of 2 MB here, a journal 32 MB.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,6 +42,15 @@ MachineChoice recovery_choice(const Context& context, const RecoveryCase& what) 
   return choice;
 }
 
+ModelledMachineOptions recovery_machine(const Row& row, const MachineChoice& choice) {
+  ModelledMachineOptions machine = machine_of(row, choice);
+  // 512 KiB would be more of them than the format's table can hold.
+  if (row.system->type().name() == "lfs") machine.mkfs["segment-size"] = "2M";
+  // A commit of all groups' headers has to fit.
+  if (machine.mkfs.contains("journal-size")) machine.mkfs["journal-size"] = "32M";
+  return machine;
+}
+
 /// Files of zeroes, and what the user works on.
 VfsResult<void> fill_for_recovery(Vfs& vfs, std::uint64_t megabytes) {
   constexpr std::uint64_t kFileBytes = 50'000, kPerFolder = 100;
@@ -62,7 +72,7 @@ LossSeen cut_and_recover(const Context& context, const Row& row, const RecoveryC
                          const std::shared_ptr<const MachineImage>& image, std::size_t seed, Repair repair) {
   MachineChoice choice = recovery_choice(context, what);
   choice.seed = context.seed + seed;
-  LossAsked asked{.machine = machine_of(row, choice), .seed = choice.seed};
+  LossAsked asked{.machine = recovery_machine(row, choice), .seed = choice.seed};
   asked.machine.image = image;
   asked.warm_ns = what.dirty_s * model::kSecondNs;
   asked.instants = 0;
@@ -127,7 +137,7 @@ const std::vector<RecoveryTable>* Session::recoveries(Context& context) {
     RecoveryTable& table = made[job / formats.size()];
     const auto& places = formats[job % formats.size()];
     ModelledMachineOptions machine =
-        machine_of(rows()[numbers[places.front()]], recovery_choice(context, table.what));
+        recovery_machine(rows()[numbers[places.front()]], recovery_choice(context, table.what));
     machine.front = {};
     machine.populate = [&](Vfs& vfs) { return fill_for_recovery(vfs, table.what.files_mb); };
     const auto image = ModelledMachine::image_of(machine);
