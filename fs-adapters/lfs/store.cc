@@ -57,7 +57,8 @@ void Store::end_daemons() {
 void Store::abandon() {
   abandoned_ = true;
   stopped_ = true;
-  system_.syncer.forget_work();  // who is in the middle of a flush still has its buffers: they go with the store
+  system_.syncer
+      .forget_work();  // who is in the middle of a flush still has its buffers: they go with the store
 }
 
 // Inodes.

@@ -21,7 +21,7 @@ struct ClaimNumber {
   std::string quantity;  ///< "elapsed"
   std::string unit;      ///< "s", "%", ""
   Figure paper, ours;
-  std::string remark;  ///< why there is no number of ours: "not built", or the failure
+  std::string remark;          ///< why there is no number of ours: "not built", or the failure
   Figure low = {}, high = {};  ///< ours is a mean over seeds: between which the mean lies, at 95 %
 
   Figure ratio() const {

@@ -81,9 +81,8 @@ db::TrialRecord record_of(const Cell& cell, const std::string& at) {
 
 void add(db::ClaimRecords& records, const ClaimAnswer& answer) {
   for (const ClaimNumber& n : answer.numbers)
-    records.numbers.push_back(
-        {answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit, n.paper, n.ours, n.remark,
-         n.low, n.high});
+    records.numbers.push_back({answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit, n.paper,
+                               n.ours, n.remark, n.low, n.high});
   for (const ClaimRule& r : answer.rules)
     records.rules.push_back({answer.id, r.told(), experiment::name(r.verdict), r.detail});
   for (const Table& t : answer.tables) {

@@ -105,8 +105,7 @@ json json_of(const ClaimAnswer& answer) {
 }  // namespace
 
 std::string as_text(const ExperimentOutcome& outcome) {
-  std::string text =
-      fmt::format("{:<40}{}   (seed {})\n\n", outcome.name, columns_of(outcome), outcome.seed);
+  std::string text = fmt::format("{:<40}{}   (seed {})\n\n", outcome.name, columns_of(outcome), outcome.seed);
   for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
   std::uint64_t executions = 0;
   for (const Cell& cell : outcome.cells) executions += cell.executions;
@@ -148,8 +147,8 @@ std::string as_csv(const ExperimentOutcome& outcome) {
                           quoted(n.ours ? "" : n.remark),
                           intervals ? fmt::format(",{},{}", number(n.low), number(n.high)) : "");
     for (const ClaimRule& rule : answer.rules)
-      text += fmt::format("{},rule,{},,,,,,{}{}\n", answer.id, quoted(rule.told()), quoted(name(rule.verdict)),
-                          intervals ? ",," : "");
+      text += fmt::format("{},rule,{},,,,,,{}{}\n", answer.id, quoted(rule.told()),
+                          quoted(name(rule.verdict)), intervals ? ",," : "");
   }
   return text;
 }

@@ -11,8 +11,8 @@ namespace headcrash::experiment {
 
 const std::vector<Paper>& papers() {
   static const std::vector<Paper> kPapers{
-      ganger94::paper(), chen96::paper(), rosenblum92::paper(), soares03::paper(), peacock98::paper(),
-      compare::experiment(),
+      ganger94::paper(), chen96::paper(),    rosenblum92::paper(),
+      soares03::paper(), peacock98::paper(), compare::experiment(),
   };
   return kPapers;
 }

@@ -186,10 +186,10 @@ class Runner {
 };
 
 constexpr double PhaseOutcome::*kTimes[] = {
-    &PhaseOutcome::elapsed_s,   &PhaseOutcome::longest_s,       &PhaseOutcome::quiescent_s,
-    &PhaseOutcome::user_cpu_s,  &PhaseOutcome::user_wait_s,     &PhaseOutcome::syncer_cpu_s,
-    &PhaseOutcome::disk_busy_s, &PhaseOutcome::interrupt_cpu_s, &PhaseOutcome::cpu_busy_s,
-    &PhaseOutcome::response_ms, &PhaseOutcome::access_ms,       &PhaseOutcome::operation_ms,
+    &PhaseOutcome::elapsed_s,       &PhaseOutcome::longest_s,       &PhaseOutcome::quiescent_s,
+    &PhaseOutcome::user_cpu_s,      &PhaseOutcome::user_wait_s,     &PhaseOutcome::syncer_cpu_s,
+    &PhaseOutcome::disk_busy_s,     &PhaseOutcome::interrupt_cpu_s, &PhaseOutcome::cpu_busy_s,
+    &PhaseOutcome::response_ms,     &PhaseOutcome::access_ms,       &PhaseOutcome::operation_ms,
     &PhaseOutcome::operation_p99_ms};
 constexpr std::uint64_t PhaseOutcome::*kCounts[] = {
     &PhaseOutcome::requests,     &PhaseOutcome::requests_while_elapsed,

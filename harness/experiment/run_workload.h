@@ -52,7 +52,8 @@ struct PhaseOutcome {
   double disk_busy_s = 0;
   std::uint64_t drive_writes = 0;  ///< that each drive was sent, those below an array included; until quiet
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
-  double operation_ms = 0, operation_p99_ms = 0;  ///< of single operations, as the users see them; 0: not recorded
+  double operation_ms = 0,
+         operation_p99_ms = 0;  ///< of single operations, as the users see them; 0: not recorded
 
   double operations_per_s() const { return longest_s > 0 ? static_cast<double>(operations) / longest_s : 0; }
 };

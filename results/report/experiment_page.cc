@@ -109,8 +109,8 @@ Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
     Claim& claim = claim_of(claims, row);
     claim.title = row.text("title");
     claim.numbers.push_back({row.text("cell"), row.text("quantity"), row.text("unit"), row.text("remark"),
-                             row.maybe_real("paper"), row.maybe_real("ours"),
-                             row.maybe_real("low"), row.maybe_real("high")});
+                             row.maybe_real("paper"), row.maybe_real("ours"), row.maybe_real("low"),
+                             row.maybe_real("high")});
   }
   for (std::size_t i = 0; i < rules->size(); ++i) {
     const Row row = rules->row(i);
@@ -333,11 +333,10 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
   if (page.undecided > 0)
     answer += fmt::format("; undecided, a cell is missing or failed: {}", page.undecided);
   if (page.cells > 0) answer += fmt::format("; cells: {}, failed: {}", page.cells, page.failed);
-  page.html = whole_page(
-      name, fmt::format("<header>\n<p class=\"kind\">An experiment in virtual time</p>\n"
-                        "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n</header>\n",
-                        escape(name), answer) +
-                *sections);
+  page.html = whole_page(name, fmt::format("<header>\n<p class=\"kind\">An experiment in virtual time</p>\n"
+                                           "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n</header>\n",
+                                           escape(name), answer) +
+                                   *sections);
   return page;
 }
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "harness/experiment/chen96/delay_model.h"
 #include "harness/experiment/chen96/axp3000_600.h"
+#include "harness/experiment/chen96/delay_model.h"
 #include "harness/experiment/experiment.h"
 #include "harness/experiment/loss_run.h"
 
@@ -117,8 +117,8 @@ TEST(Loss, ALookSeesWhatACutLoses) {
                                      {"snapfs", "snapshots"}}) {
     for (const std::uint64_t seed : {1, 2}) {
       const auto machine = loss_machine(
-          type, system,
-          {.policy = os::SyncerOptions::Policy::interval, .interval_ns = 5 * model::kSecondNs}, seed);
+          type, system, {.policy = os::SyncerOptions::Policy::interval, .interval_ns = 5 * model::kSecondNs},
+          seed);
       ASSERT_TRUE(machine) << machine.error().message();
       const LossSeen seen = run_loss({.machine = *machine,
                                       .warm_ns = 20 * model::kSecondNs,

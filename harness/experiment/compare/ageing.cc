@@ -27,7 +27,8 @@ class Turnover {
   VfsResult<AgedDisk> run() {
     if (auto looked = look(); !looked) return pass_on_errno(looked);
     folders_ = std::max<std::uint64_t>(
-        1, static_cast<std::uint64_t>(static_cast<double>(total_) * options_.full / kMeanBytes) / kFilesPerFolder);
+        1, static_cast<std::uint64_t>(static_cast<double>(total_) * options_.full / kMeanBytes) /
+               kFilesPerFolder);
     if (auto made = vfs_.mkdir("aged", 0755); !made) return pass_on_errno(made);
     for (std::uint64_t i = 0; i < folders_; ++i)
       if (auto made = vfs_.mkdir(fmt::format("aged/d{}", i), 0755); !made) return pass_on_errno(made);
@@ -60,10 +61,12 @@ class Turnover {
     return {};
   }
   std::uint64_t files_missing() const {
-    return static_cast<std::uint64_t>(std::max(0., (options_.full - full_) * static_cast<double>(total_) / kMeanBytes));
+    return static_cast<std::uint64_t>(
+        std::max(0., (options_.full - full_) * static_cast<double>(total_) / kMeanBytes));
   }
   std::uint64_t files_too_many() const {
-    return static_cast<std::uint64_t>(std::max(0., (full_ - options_.full) * static_cast<double>(total_) / kMeanBytes));
+    return static_cast<std::uint64_t>(
+        std::max(0., (full_ - options_.full) * static_cast<double>(total_) / kMeanBytes));
   }
 
   VfsResult<void> turn() {
@@ -81,8 +84,7 @@ class Turnover {
   double uniform() { return (static_cast<double>(random_.next() >> 11) + .5) / 9007199254740992.0; }
 
   std::uint64_t draw_bytes() {
-    const double normal =
-        std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
+    const double normal = std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
     const double bytes = kMeanBytes * std::exp(kSpread * normal - kSpread * kSpread / 2);
     return std::clamp(static_cast<std::uint64_t>(std::min(bytes, 1e9)), kLeastBytes, kMostBytes);
   }

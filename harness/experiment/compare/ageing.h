@@ -21,9 +21,9 @@ struct AgeingOptions {
 };
 
 struct AgedDisk {
-  double full = 0;              ///< in the end
-  std::uint64_t files = 0;      ///< that are there
-  double written_over = 0;      ///< bytes written since it was full, by bytes in use
+  double full = 0;          ///< in the end
+  std::uint64_t files = 0;  ///< that are there
+  double written_over = 0;  ///< bytes written since it was full, by bytes in use
 };
 
 /// On an empty file system, from a fiber; in folders below "aged". ENOSPC: it does not hold so much.

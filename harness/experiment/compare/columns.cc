@@ -23,8 +23,12 @@ std::array<double, kQuantities.size()> values_of(const WorkloadOutcome& outcome,
     operations += static_cast<double>(each.operations);
   }
   const PhaseOutcome* const told = outcome.phase(phase);
-  return {user_s, quiet_s, busy_s, told == nullptr ? 0 : told->operation_ms,
-          told == nullptr ? 0 : told->operation_p99_ms, operations > 0 ? writes / operations : 0};
+  return {user_s,
+          quiet_s,
+          busy_s,
+          told == nullptr ? 0 : told->operation_ms,
+          told == nullptr ? 0 : told->operation_p99_ms,
+          operations > 0 ? writes / operations : 0};
 }
 
 }  // namespace
@@ -81,8 +85,9 @@ const std::vector<Column>& columns() {
        .phase = "deliver",
        .operation = "a delivery"},
       {.name = "large-file",
-       .title = "a file of 20 MB: written, read, written at random, read at random, read again, cold and with fsync "
-                "(lfs-large-file, a fifth)",
+       .title =
+           "a file of 20 MB: written, read, written at random, read at random, read again, cold and with fsync "
+           "(lfs-large-file, a fifth)",
        .workload = "lfs-large-file",
        .arguments = {{"file-bytes", 20 * kMib}},
        .scaled = {{"file-bytes", kMib / 2}},
@@ -116,7 +121,8 @@ const std::vector<Column>& aged_columns() {
        .phase = "deliver",
        .operation = "a delivery"},
       {.name = "large-file",
-       .title = "a file of 5 MB: written, read, written at random, read at random, read again (lfs-large-file, a twentieth)",
+       .title =
+           "a file of 5 MB: written, read, written at random, read at random, read again (lfs-large-file, a twentieth)",
        .workload = "lfs-large-file",
        .arguments = {{"file-bytes", 5 * kMib}},
        .scaled = {{"file-bytes", kMib / 4}},

@@ -30,8 +30,8 @@ const std::vector<Column>& columns();
 const std::vector<Column>& aged_columns();
 
 enum class Quantity : std::uint8_t { user, quiet, busy, response, response_p99, writes };
-inline constexpr std::array kQuantities{Quantity::user, Quantity::quiet, Quantity::busy, Quantity::response,
-                                        Quantity::response_p99, Quantity::writes};
+inline constexpr std::array kQuantities{Quantity::user,     Quantity::quiet,        Quantity::busy,
+                                        Quantity::response, Quantity::response_p99, Quantity::writes};
 const char* name(Quantity quantity);
 const char* unit(Quantity quantity);
 

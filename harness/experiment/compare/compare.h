@@ -18,10 +18,14 @@ std::vector<ClaimAnswer> drive_cache(Context& context);
 std::vector<ClaimAnswer> raid5(Context& context);
 std::vector<ClaimAnswer> raid5_nvram(Context& context);
 std::vector<ClaimAnswer> aged(Context& context);  ///< aged.cc: a disk that was in use, by how full it is
-std::vector<ClaimAnswer> delays(Context& context);  ///< delays.cc: the systems' own times, and a sweep of the delay
-std::vector<ClaimAnswer> loss(Context& context);      ///< loss.cc: what cuts at random instants take
-std::vector<ClaimAnswer> recovery(Context& context);  ///< recovery.cc: until the first mount, and to full consistency
-std::vector<ClaimAnswer> fairness(Context& context);  ///< fairness.cc: the conditions, each with how it is met
-std::vector<ClaimAnswer> summary(Context& context);   ///< summary.cc: who wins where, what it costs, what is lost
+std::vector<ClaimAnswer> delays(
+    Context& context);  ///< delays.cc: the systems' own times, and a sweep of the delay
+std::vector<ClaimAnswer> loss(Context& context);  ///< loss.cc: what cuts at random instants take
+std::vector<ClaimAnswer> recovery(
+    Context& context);  ///< recovery.cc: until the first mount, and to full consistency
+std::vector<ClaimAnswer> fairness(
+    Context& context);  ///< fairness.cc: the conditions, each with how it is met
+std::vector<ClaimAnswer> summary(
+    Context& context);  ///< summary.cc: who wins where, what it costs, what is lost
 
 }  // namespace headcrash::experiment::compare

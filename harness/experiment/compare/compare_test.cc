@@ -58,7 +58,8 @@ TEST(Rows, HaveNamesOfTheirOwnAndALab) {
 
 TEST(Ageing, FillsAndTurnsOver) {
   for (const char* type : {"ufs", "lfs", "snapfs"}) {
-    const auto row = std::ranges::find_if(rows(), [&](const Row& each) { return each.system->type().name() == type; });
+    const auto row =
+        std::ranges::find_if(rows(), [&](const Row& each) { return each.system->type().name() == type; });
     ModelledMachineOptions machine = machine_of(*row, {.size_bytes = 32 << 20});
     AgedDisk disk;
     machine.populate = [&](Vfs& vfs) -> VfsResult<void> {

@@ -38,7 +38,8 @@ std::string best_setting(const std::vector<Outcome>& outcomes) {
   std::vector<const Sample*> samples;
   for (const Outcome& each : outcomes) samples.push_back(&each.of(Quantity::user));
   std::string names;
-  for (const std::size_t i : best_of(samples)) names += (names.empty() ? "" : ", ") + std::string(kDelaySettings.at(i).name);
+  for (const std::size_t i : best_of(samples))
+    names += (names.empty() ? "" : ", ") + std::string(kDelaySettings.at(i).name);
   return names;
 }
 
@@ -69,7 +70,9 @@ std::vector<ClaimAnswer> delays(Context& context) {
                        .title = "Own times, and one delay for all: " + some[c].title,
                        .tables_tell_all = true};
     for (const Quantity quantity : {Quantity::user, Quantity::busy}) {
-      Table shown{.name = name(quantity), .title = fmt::format("{} ({})", name(quantity), unit(quantity)), .columns = {"system"}};
+      Table shown{.name = name(quantity),
+                  .title = fmt::format("{} ({})", name(quantity), unit(quantity)),
+                  .columns = {"system"}};
       for (const DelaySetting& setting : kDelaySettings) shown.columns.emplace_back(setting.name);
       if (quantity == Quantity::user) shown.columns.emplace_back("best, and not beaten by it");
       for (std::size_t r = 0; r < numbers.size(); ++r) {
@@ -79,8 +82,8 @@ std::vector<ClaimAnswer> delays(Context& context) {
         std::vector<std::string> cells{row};
         for (std::size_t s = 0; s < settings; ++s) {
           context.modelled_s += quantity == Quantity::user ? its[s].modelled_s : 0;
-          add_sample(answer, fmt::format("{}; {}", row, kDelaySettings.at(s).name), name(quantity), unit(quantity),
-                     its[s].of(quantity), its[s].error);
+          add_sample(answer, fmt::format("{}; {}", row, kDelaySettings.at(s).name), name(quantity),
+                     unit(quantity), its[s].of(quantity), its[s].error);
           cells.push_back(told(its[s].of(quantity)));
         }
         if (quantity == Quantity::user) cells.push_back(best_setting(its));

@@ -5,7 +5,8 @@
 namespace headcrash::experiment::compare {
 
 std::vector<ClaimAnswer> fairness(Context&) {
-  ClaimAnswer answer{.id = "fairness", .part = "fairness", .title = "What makes the table fair, and where it is not"};
+  ClaimAnswer answer{
+      .id = "fairness", .part = "fairness", .title = "What makes the table fair, and where it is not"};
   answer.tables.push_back(
       {.name = "conditions",
        .title = "eleven conditions",
@@ -20,20 +21,24 @@ std::vector<ClaimAnswer> fairness(Context&) {
             "blocks of 8 KiB and requests of up to 64 KiB for each, regions of LFS's log included"},
            {"5. disks are aged by three turnovers at 50, 75 and 90 %, cleaning included", "on one drive",
             "part aged, on 128 MB of it; arrays begin empty"},
-           {"6. user time and time until quiet are both shown", "yes", "and how long the drives are busy for it"},
-           {"7. one tree code, one cost table", "yes", "fs-adapters/tree; i486_33.h, or all of it by one factor"},
+           {"6. user time and time until quiet are both shown", "yes",
+            "and how long the drives are busy for it"},
+           {"7. one tree code, one cost table", "yes",
+            "fs-adapters/tree; i486_33.h, or all of it by one factor"},
            {"8. recovery counts to the first mount and to full consistency, processor included", "yes",
             "part recovery"},
            {"9. the papers' own settings and the best of one declared sweep are both printed", "in part",
             "part delays: own times, and delays of 5, 10 and 30 s, for three workloads; nothing else is swept"},
-           {"10. the write cache off, and on with flushes as a second table", "yes", "parts drive and drive-cache"},
+           {"10. the write cache off, and on with flushes as a second table", "yes",
+            "parts drive and drive-cache"},
            {"11. no cell without a passed lab and caught controls", "yes", "table below"}}});
   Table shown{.name = "labs",
               .title = "which campaign of results/reference shows a row, and its system there",
               .columns = {"row", "a cut may take", "campaign: system"}};
   for (const Row& row : rows())
-    shown.rows.push_back({row.name, name(row.durability),
-                          row.durability == Durability::none ? row.lab + ", a control that is caught" : row.lab});
+    shown.rows.push_back(
+        {row.name, name(row.durability),
+         row.durability == Durability::none ? row.lab + ", a control that is caught" : row.lab});
   answer.tables.push_back(std::move(shown));
   answer.remarks.push_back(
       "Rows of the group `each call` are the same systems behind a front that calls their fsync (synchronous_vfs.h). LADDIS is "

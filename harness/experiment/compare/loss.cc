@@ -83,7 +83,8 @@ void judge_loss(ClaimAnswer& answer, const Context& context, const RowLoss& loss
              [&] { return *worst == 0; });
   else
     add_rule(answer,
-             fmt::format("{}: nothing is lost that is older than the delay by {:g} s", full_name(row), kAfterDelayS),
+             fmt::format("{}: nothing is lost that is older than the delay by {:g} s", full_name(row),
+                         kAfterDelayS),
              {in_unit(worst, "s")},
              [&] { return *worst <= context.parameter("delay-seconds") + kAfterDelayS; });
 }
@@ -106,10 +107,11 @@ const std::vector<RowLoss>* Session::losses(Context& context) {
 std::vector<ClaimAnswer> loss(Context& context) {
   const auto* const losses = Session::of(context).losses(context);
   if (losses == nullptr) return {};
-  ClaimAnswer answer{.id = "loss",
-                     .part = "loss",
-                     .title = "What a cut at a random instant takes, without fsync and of what fsync had covered",
-                     .tables_tell_all = true};
+  ClaimAnswer answer{
+      .id = "loss",
+      .part = "loss",
+      .title = "What a cut at a random instant takes, without fsync and of what fsync had covered",
+      .tables_tell_all = true};
   Table shown{.name = "loss",
               .title = "the oldest change that is lost; means over seeds",
               .columns = {"system", "a cut may take", "worst (s)", "median (s)", "lost (kB)", "lost changes",

@@ -142,9 +142,8 @@ const std::vector<RecoveryTable>* Session::recoveries(Context& context) {
     machine.populate = [&](Vfs& vfs) { return fill_for_recovery(vfs, table.what.files_mb); };
     const auto image = ModelledMachine::image_of(machine);
     for (const std::size_t place : places)
-      table.rows[place] =
-          image ? recover_row(context, numbers[place], table.what, *image, modelled_s[job])
-                : RowRecovery{.row = numbers[place], .error = image.error().message()};
+      table.rows[place] = image ? recover_row(context, numbers[place], table.what, *image, modelled_s[job])
+                                : RowRecovery{.row = numbers[place], .error = image.error().message()};
   });
   if (!done) return nullptr;
   for (const double each : modelled_s) context.modelled_s += each;
@@ -155,10 +154,11 @@ const std::vector<RecoveryTable>* Session::recoveries(Context& context) {
 std::vector<ClaimAnswer> recovery(Context& context) {
   const auto* const all = Session::of(context).recoveries(context);
   if (all == nullptr) return {};
-  ClaimAnswer answer{.id = "recovery",
-                     .part = "recovery",
-                     .title = "After a cut: until the first mount, and until all is consistent; Pentium 4, IBM 60 GB",
-                     .tables_tell_all = true};
+  ClaimAnswer answer{
+      .id = "recovery",
+      .part = "recovery",
+      .title = "After a cut: until the first mount, and until all is consistent; Pentium 4, IBM 60 GB",
+      .tables_tell_all = true};
   for (const RecoveryTable& table : *all) {
     Table shown{.name = table.what.name,
                 .title = fmt::format("{}, {} MB of files", table.what.name, table.what.files_mb + 80),

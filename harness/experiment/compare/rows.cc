@@ -50,7 +50,8 @@ Row journal_row(std::string its_name, Durability durability, const char* system)
 /// disk of 90 % by its own account gets stuck in ageing: nothing is left that a pass would gain.
 Row lfs_row(std::string its_name, Durability durability, const char* system, bool roll_forward) {
   Row made = row(std::move(its_name), durability, "lfs", system, "lfs-schemes");
-  made.system = lfs::system_of(system, {.roll_forward = roll_forward, .transfer_sectors_max = kTransferSectors});
+  made.system =
+      lfs::system_of(system, {.roll_forward = roll_forward, .transfer_sectors_max = kTransferSectors});
   made.mkfs["reserve"] = "12";
   made.lab += " and lfs-small-transfers";
   return made;
@@ -171,7 +172,8 @@ std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& nu
 std::vector<std::size_t> rows_of(const Context& context) {
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < rows().size(); ++i) {
-    const bool few = rows()[i].name == "No order" || rows()[i].name == "LFS" || rows()[i].name == "Conventional";
+    const bool few =
+        rows()[i].name == "No order" || rows()[i].name == "LFS" || rows()[i].name == "Conventional";
     if (!context.scaled || few) numbers.push_back(i);
   }
   return numbers;

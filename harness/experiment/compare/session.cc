@@ -89,30 +89,32 @@ const TimedTable* Session::aged(Context& context, int percent_full) {
   table.outcomes.assign(height, std::vector<Outcome>(width));
   table.notes.resize(height);
   // Rows of one system in two groups share its disks.
-  const auto systems = grouped(table.row_numbers, [](const Row& row) {
-    return row.system->full_name() + " " + row.format();
-  });
+  const auto systems =
+      grouped(table.row_numbers, [](const Row& row) { return row.system->full_name() + " " + row.format(); });
   const bool done = in_parallel(context, systems.size(), [&](std::size_t job) {
     const Row& row = rows()[table.row_numbers[systems[job].front()]];
     MachineChoice choice = choice_of(context, Device::drive);
-    choice.size_bytes = static_cast<std::uint64_t>(context.scaled ? 32 : context.parameter("aged-mib")) << 20U;
+    choice.size_bytes = static_cast<std::uint64_t>(context.scaled ? 32 : context.parameter("aged-mib"))
+                        << 20U;
+    // A small disk has no room for a cleaner where a large one is nearly full.
+    const double full = percent_full / 100. * (context.scaled ? .8 : 1);
     const double turnovers = context.scaled ? 1 : context.parameter("turnovers");
     Images images;
     std::string error;
-    Sample full;
+    Sample reached;
     for (std::size_t seed = 0; error.empty() && seed < seeds_of(context); ++seed) {
-      Aged made = aged_image(row, choice,
-                             {.full = percent_full / 100., .turnovers = turnovers, .seed = context.seed + seed});
+      Aged made =
+          aged_image(row, choice, {.full = full, .turnovers = turnovers, .seed = context.seed + seed});
       error = made.error;
       images.push_back(std::move(made.image));
-      full.push_back(100 * made.disk.full);
+      reached.push_back(100 * made.disk.full);
     }
     for (const std::size_t place : systems[job]) {
-      table.notes[place] = error.empty() ? fmt::format("{:.1f}", *mean_of(full)) : "-";
+      table.notes[place] = error.empty() ? fmt::format("{:.1f}", *mean_of(reached)) : "-";
       for (std::size_t column = 0; column < width; ++column)
-        table.outcomes[place][column] =
-            error.empty() ? measure(context, rows()[table.row_numbers[place]], choice, table.columns[column], images)
-                          : Outcome{.error = error};
+        table.outcomes[place][column] = error.empty() ? measure(context, rows()[table.row_numbers[place]],
+                                                                choice, table.columns[column], images)
+                                                      : Outcome{.error = error};
     }
   });
   if (!done) return nullptr;
@@ -127,11 +129,12 @@ ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::st
                      .part = part,
                      .title = fmt::format("{}: {}", table.name, what.title),
                      .tables_tell_all = true};
-  Table shown{.name = "cells",
-              .title = fmt::format("means over seeds, and half of the interval at 95 % where it is 0.5 % or more; "
-                                   "responses of {}",
-                                   what.operation),
-              .columns = {"system", "a cut may take"}};
+  Table shown{
+      .name = "cells",
+      .title = fmt::format("means over seeds, and half of the interval at 95 % where it is 0.5 % or more; "
+                           "responses of {}",
+                           what.operation),
+      .columns = {"system", "a cut may take"}};
   for (const Quantity quantity : kQuantities)
     shown.columns.push_back(fmt::format("{} ({})", name(quantity), unit(quantity)));
   if (!table.notes.empty()) shown.columns.push_back("full (%)");

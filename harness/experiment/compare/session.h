@@ -14,7 +14,7 @@ namespace headcrash::experiment::compare {
 
 /// Cells of one kind of machine: a device, or a disk that was in use and is so full.
 struct TimedTable {
-  std::string name;   ///< "one drive"; "aged, 75 % full"
+  std::string name;  ///< "one drive"; "aged, 75 % full"
   std::vector<std::size_t> row_numbers;
   std::vector<Column> columns;
   /// By row and column as listed here.
@@ -56,7 +56,7 @@ class Session {
   /// Null: interrupted.
   const TimedTable* on(Context& context, Device device);
   const TimedTable* aged(Context& context, int percent_full);
-  const std::vector<RowLoss>* losses(Context& context);           ///< null: interrupted
+  const std::vector<RowLoss>* losses(Context& context);            ///< null: interrupted
   const std::vector<RecoveryTable>* recoveries(Context& context);  ///< null: interrupted
 
  private:
@@ -70,6 +70,7 @@ class Session {
 inline constexpr int kPercentFull[] = {50, 75, 90};
 
 /// Numbers and tables of one claim: `column` of the table, or all of them.
-ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::string& part, const std::string& id);
+ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::string& part,
+                      const std::string& id);
 
 }  // namespace headcrash::experiment::compare

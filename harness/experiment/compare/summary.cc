@@ -43,7 +43,8 @@ std::vector<Contest> contests_of(const std::vector<const TimedTable*>& tables, D
 
 std::vector<std::string> names_of_group(const TimedTable& table, Durability durability) {
   std::vector<std::string> names;
-  for (const std::size_t place : contenders(table, durability)) names.push_back(rows()[table.row_numbers[place]].name);
+  for (const std::size_t place : contenders(table, durability))
+    names.push_back(rows()[table.row_numbers[place]].name);
   return names;
 }
 
@@ -54,14 +55,16 @@ std::string ratio_told(const Sample& slow, const Sample& fast) {
     return "-";
   const auto compared = statistics::compare_pairs(fast, slow, kTolerance);
   if (!compared.interval) return fmt::format("{:.2f}", compared.ratio);
-  return fmt::format("{:.2f} ({:.2f} to {:.2f})", compared.ratio, compared.interval->low, compared.interval->high);
+  return fmt::format("{:.2f} ({:.2f} to {:.2f})", compared.ratio, compared.interval->low,
+                     compared.interval->high);
 }
 
-Table who_wins(const std::vector<Contest>& contests, const std::vector<std::string>& names, Durability durability) {
+Table who_wins(const std::vector<Contest>& contests, const std::vector<std::string>& names,
+               Durability durability) {
   Table shown{.name = fmt::format("wins, {}", name(durability)),
               .title = fmt::format("Who wins where, by user time: a cut may take: {}", name(durability)),
-              .columns = {"machine", "workload", "best and not beaten by it", "user time (s)",
-                          "the last", "times as slow as the best (95 %)"}};
+              .columns = {"machine", "workload", "best and not beaten by it", "user time (s)", "the last",
+                          "times as slow as the best (95 %)"}};
   for (const Contest& contest : contests) {
     const auto best = best_of(contest.samples);
     if (best.empty()) continue;
@@ -80,8 +83,9 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
 Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
   Table shown{.name = fmt::format("beats, {}", name(durability)),
-              .title = fmt::format("In how many of {} cells a row's user time is less than a column's, over the seeds: {}",
-                                   contests.size(), name(durability)),
+              .title = fmt::format(
+                  "In how many of {} cells a row's user time is less than a column's, over the seeds: {}",
+                  contests.size(), name(durability)),
               .columns = {"beats"}};
   shown.columns.insert(shown.columns.end(), names.begin(), names.end());
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -94,10 +98,11 @@ Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std
 
 /// The best of each group beside No Order.
 Table price(const std::vector<const TimedTable*>& tables) {
-  Table shown{.name = "price",
-              .title = "What durability costs: user time of the best of each group by that of No Order (95 %)",
-              .columns = {"machine", "workload", "within the delay: the best", "times No Order",
-                          "each call: the best", "times No Order"}};
+  Table shown{
+      .name = "price",
+      .title = "What durability costs: user time of the best of each group by that of No Order (95 %)",
+      .columns = {"machine", "workload", "within the delay: the best", "times No Order",
+                  "each call: the best", "times No Order"}};
   for (const TimedTable* const table : tables)
     for (std::size_t column = 0; column < table->columns.size(); ++column) {
       const auto none = contenders(*table, Durability::none);
@@ -107,7 +112,8 @@ Table price(const std::vector<const TimedTable*>& tables) {
       for (const Durability durability : {Durability::within_delay, Durability::each_call}) {
         const auto places = contenders(*table, durability);
         std::vector<const Sample*> samples;
-        for (const std::size_t place : places) samples.push_back(&table->outcomes[place][column].of(Quantity::user));
+        for (const std::size_t place : places)
+          samples.push_back(&table->outcomes[place][column].of(Quantity::user));
         const auto best = best_of(samples);
         cells.push_back(best.empty() ? "-" : rows()[table->row_numbers[places[best.front()]]].name);
         cells.push_back(best.empty() ? "-" : ratio_told(*samples[best.front()], free));
@@ -120,12 +126,14 @@ Table price(const std::vector<const TimedTable*>& tables) {
 /// A line a system: how often it is the best, what it loses, how soon it is back.
 Table one_line_each(const std::vector<const TimedTable*>& tables, const std::vector<RowLoss>& losses,
                     const std::vector<RecoveryTable>& recoveries) {
-  Table shown{.name = "systems",
-              .title = "A line a system: cells in which it is the best of its group or not beaten by it; what it loses; its "
-                       "recovery on the largest file system",
-              .columns = {"system", "a cut may take", "best by user time", "best by work of the drives",
-                          "oldest lost, worst (s)", "fsynced, missing", "first mount, 44 GB (s)",
-                          "full consistency (s)"}};
+  Table shown{
+      .name = "systems",
+      .title =
+          "A line a system: cells in which it is the best of its group or not beaten by it; what it loses; its "
+          "recovery on the largest file system",
+      .columns = {"system", "a cut may take", "best by user time", "best by work of the drives",
+                  "oldest lost, worst (s)", "fsynced, missing", "first mount, 44 GB (s)",
+                  "full consistency (s)"}};
   const RecoveryTable* largest = nullptr;
   for (const RecoveryTable& table : recoveries)
     if (largest == nullptr || table.what.gb > largest->what.gb) largest = &table;
@@ -143,12 +151,12 @@ Table one_line_each(const std::vector<const TimedTable*>& tables, const std::vec
       if (largest != nullptr)
         if (const auto one = std::ranges::find_if(largest->rows, same_system); one != largest->rows.end())
           mount = told(one->mount_s), whole = told(one->consistent_s);
-      shown.rows.push_back({rows()[number].name, name(durability),
-                            fmt::format("{} of {}", times_best(by_user, i), by_user.size()),
-                            fmt::format("{} of {}", times_best(by_work, i), by_work.size()),
-                            lost == losses.end() ? "-" : told(lost->worst_s),
-                            lost == losses.end() ? "-" : fmt::format("{} of {}", lost->broken, lost->promised), mount,
-                            whole});
+      shown.rows.push_back(
+          {rows()[number].name, name(durability),
+           fmt::format("{} of {}", times_best(by_user, i), by_user.size()),
+           fmt::format("{} of {}", times_best(by_work, i), by_work.size()),
+           lost == losses.end() ? "-" : told(lost->worst_s),
+           lost == losses.end() ? "-" : fmt::format("{} of {}", lost->broken, lost->promised), mount, whole});
     }
   }
   return shown;
@@ -173,8 +181,10 @@ std::vector<ClaimAnswer> summary(Context& context) {
   const auto tables = all_tables(context);
   const auto* const losses = Session::of(context).losses(context);
   const auto* const recoveries = Session::of(context).recoveries(context);
-  if (std::ranges::find(tables, nullptr) != tables.end() || losses == nullptr || recoveries == nullptr) return {};
-  ClaimAnswer answer{.id = "summary", .part = "summary", .title = "Who wins where, what it costs, what is lost"};
+  if (std::ranges::find(tables, nullptr) != tables.end() || losses == nullptr || recoveries == nullptr)
+    return {};
+  ClaimAnswer answer{
+      .id = "summary", .part = "summary", .title = "Who wins where, what it costs, what is lost"};
   answer.tables.push_back(one_line_each(tables, *losses, *recoveries));
   for (const Durability durability : {Durability::within_delay, Durability::each_call}) {
     const auto contests = contests_of(tables, durability, Quantity::user);

@@ -11,12 +11,11 @@
 namespace headcrash::timed {
 
 std::span<const TimedWorkload> timed_workloads() {
-  static const std::array kAll{n_user_copy(),      n_user_remove(),  create_1k(),       remove_1k(),
-                               create_remove_1k(), andrew(),         andrew_modified(), sdet(),
-                               lfs_small_file(),   lfs_large_file(), empty_files(),     chen_r2(),
-                               chen_r3(),          chen_burst(),     chen_fsync(),      dbench(),
-                               postmark(),         laddis(),         recovery(),        source_tree(),
-                               mail_spool()};
+  static const std::array kAll{
+      n_user_copy(),     n_user_remove(), create_1k(),      remove_1k(),      create_remove_1k(), andrew(),
+      andrew_modified(), sdet(),          lfs_small_file(), lfs_large_file(), empty_files(),      chen_r2(),
+      chen_r3(),         chen_burst(),    chen_fsync(),     dbench(),         postmark(),         laddis(),
+      recovery(),        source_tree(),   mail_spool()};
   return kAll;
 }
 

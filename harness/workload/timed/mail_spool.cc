@@ -79,15 +79,14 @@ class Mailbox {
 
 std::vector<Phase> mail_spool_phases(const Arguments& arguments) {
   const std::size_t users = argument(arguments, "users");
-  return {
-      {.name = "prepare",
-       .users = users,
-       .measured = false,
-       .body = [](User& user) { return Mailbox(user).make(); }},
-      {.name = "deliver", .users = users, .body = [](User& user) { return Mailbox(user).deliver_all(); }},
-      {.name = "verify", .users = users, .measured = false, .cold = true, .body = [](User& user) {
-         return Mailbox(user).verify();
-       }}};
+  return {{.name = "prepare",
+           .users = users,
+           .measured = false,
+           .body = [](User& user) { return Mailbox(user).make(); }},
+          {.name = "deliver", .users = users, .body = [](User& user) { return Mailbox(user).deliver_all(); }},
+          {.name = "verify", .users = users, .measured = false, .cold = true, .body = [](User& user) {
+             return Mailbox(user).verify();
+           }}};
 }
 
 }  // namespace
