@@ -113,8 +113,9 @@ void Syncer::State::write_older_than(TimeNs age, const std::vector<BufferCache::
   const TimeNs now = executor.now();
   const auto since = options.age == SyncerOptions::Age::since_last_change ? &BufferCache::Dirty::modified_at
                                                                           : &BufferCache::Dirty::dirtied_at;
+  const bool waits = options.metadata_waits;
   for (const BufferCache::Dirty& dirty : all)
-    if ((dirty.content == Content::metadata && !options.metadata_waits) || now - dirty.*since >= age)
+    if ((dirty.content == Content::metadata && !waits) || now - dirty.*since >= age)
       cache.write_behind(dirty.key);
 }
 
