@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "harness/experiment/grouped_runs.h"
+#include "harness/experiment/in_parallel.h"
 
 namespace headcrash::experiment::peacock98 {
 namespace {
@@ -82,11 +82,9 @@ std::optional<std::vector<CrashOutcome>> crash_all(Context& context, const std::
   std::vector<std::string> images;
   images.reserve(cuts.size());
   for (const Cut& each : cuts) images.push_back(fmt::format("{} {}", image_of(each.choice), each.load));
-  const bool done = run_grouped(
-      images, [&] { return context.interrupted(); },
-      [&](std::size_t i) {
-        outcomes[i] = crash(context, session, cuts[i].choice, cuts[i].load, cuts[i].seed);
-      });
+  const bool done = in_parallel(context, images, [&](std::size_t i) {
+    outcomes[i] = crash(context, session, cuts[i].choice, cuts[i].load, cuts[i].seed);
+  });
   for (const CrashOutcome& one : outcomes) context.modelled_s += one.modelled_s;
   if (!done) return std::nullopt;
   return outcomes;

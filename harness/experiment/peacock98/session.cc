@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "harness/experiment/grouped_runs.h"
+#include "harness/experiment/in_parallel.h"
 #include "harness/experiment/peacock98/peacock98.h"
 
 namespace headcrash::experiment::peacock98 {
@@ -64,9 +64,8 @@ std::vector<LaddisOutcome> Session::loads(Context& context, const std::vector<Lo
   images.reserve(loads.size());
   for (const Load& each : loads) images.push_back(image_of(each.choice));
   std::vector<LaddisOutcome> outcomes(loads.size());
-  const bool done = run_grouped(
-      images, [&] { return context.interrupted(); },
-      [&](std::size_t i) { outcomes[i] = run(context, loads[i]); });
+  const bool done =
+      in_parallel(context, images, [&](std::size_t i) { outcomes[i] = run(context, loads[i]); });
   for (const LaddisOutcome& one : outcomes) context.modelled_s += one.modelled_s;
   if (!done) outcomes.clear();
   return outcomes;
@@ -92,9 +91,7 @@ bool Session::prepare(Context& context) {
       wanted.push_back(std::move(choice));
     }
   std::vector<Curve> made(wanted.size());
-  const bool done = run_grouped(
-      images, [&] { return context.interrupted(); },
-      [&](std::size_t i) { made[i] = make(context, wanted[i]); });
+  const bool done = in_parallel(context, images, [&](std::size_t i) { made[i] = make(context, wanted[i]); });
   if (!done) return false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     for (const CurvePoint& point : made[i].points) context.modelled_s += point.outcome.modelled_s;

@@ -1,5 +1,5 @@
 // Order, groups and interruption of runs on two threads.
-#include "harness/experiment/grouped_runs.h"
+#include "harness/experiment/in_parallel.h"
 
 #include <gtest/gtest.h>
 
@@ -7,20 +7,27 @@
 #include <map>
 #include <mutex>
 
+#include "harness/experiment/cells.h"
+
 namespace headcrash::experiment {
 namespace {
 
-bool never() {
-  return false;
-}
+/// `interrupted`: nothing is never.
+struct Whole {
+  Cells cells{CellOptions{}};
+  Context context;
+  explicit Whole(std::function<bool()> interrupted = {})
+      : context{.cells = cells, .interrupt_requested = std::move(interrupted)} {}
+};
 
-TEST(GroupedRuns, CallsEachOnceAndTheFirstOfAGroupBeforeAnyOther) {
+TEST(InParallel, CallsEachOnceAndTheFirstOfAGroupBeforeAnyOther) {
+  const Whole one;
   const std::vector<std::string> groups{"a", "b", "a", "a", "b", "c", "a", "a"};
   for (int round = 0; round < 50; ++round) {
     std::mutex mutex;
     std::map<std::size_t, int> called;
     std::map<std::string, bool> made;
-    EXPECT_TRUE(run_grouped(groups, never, [&](std::size_t i) {
+    EXPECT_TRUE(in_parallel(one.context, groups, [&](std::size_t i) {
       const std::lock_guard lock(mutex);
       ++called[i];
       if (const bool first = i == 0 || i == 1 || i == 5; first)
@@ -33,14 +40,14 @@ TEST(GroupedRuns, CallsEachOnceAndTheFirstOfAGroupBeforeAnyOther) {
   }
 }
 
-TEST(GroupedRuns, NothingToRun) {
-  EXPECT_TRUE(run_grouped({}, never, [](std::size_t) { FAIL(); }));
+TEST(InParallel, NothingToRun) {
+  EXPECT_TRUE(in_parallel(Whole().context, 0, [](std::size_t) { FAIL(); }));
 }
 
-TEST(GroupedRuns, EndsWhenItIsInterrupted) {
+TEST(InParallel, EndsWhenItIsInterrupted) {
   std::atomic<int> runs{0};
-  EXPECT_FALSE(run_grouped(
-      std::vector<std::string>(100, "one"), [&] { return runs >= 3; }, [&](std::size_t) { ++runs; }));
+  const Whole one([&] { return runs >= 3; });
+  EXPECT_FALSE(in_parallel(one.context, 100, [&](std::size_t) { ++runs; }));
   EXPECT_LE(runs, 4) << "one more on the other thread at most";
 }
 
