@@ -74,7 +74,7 @@ std::string option_entry(const CLI::Option& option) {
   return fmt::format(".TP\n{}\n{}\n", names, escaped(text));
 }
 
-std::string options_of(const CLI::App& command) {
+std::string options_section(const CLI::App& command) {
   std::string text;
   for (const CLI::Option* option : shown_options(command))
     if (option->get_positional()) text += option_entry(*option);
@@ -130,7 +130,7 @@ std::string parts_of(const CLI::App& command, const std::string& place) {
     const std::string here = place + " " + part->get_name();
     if (shown_subcommands(*part).empty())
       text += fmt::format(".SS \"{}\"\n{}.PP\n{}\n{}", escaped(here), synopsis(*part, here),
-                          escaped(sentence(part->get_description())), options_of(*part));
+                          escaped(sentence(part->get_description())), options_section(*part));
     text += parts_of(*part, here);
   }
   return text;
@@ -176,7 +176,8 @@ std::string manual_page(const CLI::App& app, const CLI::App& command) {
   } else if (!shown_subcommands(command).empty()) {
     text += section("COMMANDS") + parts_of(command, place);
   }
-  if (const std::string options = options_of(command); !options.empty()) text += section("OPTIONS") + options;
+  if (const std::string options = options_section(command); !options.empty())
+    text += section("OPTIONS") + options;
   text += footer_of(command);
   if (whole)
     text +=

@@ -58,7 +58,7 @@ std::string option_of(const std::string& word) {
   return word.substr(0, word.find('='));
 }
 
-std::vector<std::string> options_of(const CLI::App& command) {
+std::vector<std::string> option_names_of(const CLI::App& command) {
   std::vector<std::string> known{kHelp};
   for (const CLI::Option* option : shown_options(command)) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
@@ -89,7 +89,7 @@ Error usage_error(const CLI::App& app, const std::vector<std::string>& words, co
   for (const std::string& word : words) {
     if (word == "--") break;
     if (is_option(word)) {
-      const std::vector<std::string> known = options_of(*at.command);
+      const std::vector<std::string> known = option_names_of(*at.command);
       const std::string option = option_of(word);
       const bool is_long = option.starts_with("--");
       if (is_long && std::find(known.begin(), known.end(), option) == known.end())
