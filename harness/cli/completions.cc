@@ -41,7 +41,7 @@ std::vector<std::string> spellings(const CLI::Option& option) {
   return names;
 }
 
-std::vector<const CLI::Option*> shown_options(const CLI::App& command) {
+std::vector<const CLI::Option*> completed_options(const CLI::App& command) {
   std::vector<const CLI::Option*> options = shown_options(command);
   if (command.get_help_ptr() != nullptr) options.push_back(command.get_help_ptr());
   return options;
@@ -99,12 +99,12 @@ std::string zsh_value(const CLI::Option& option) {
 std::string zsh_function(const CLI::App& command, const std::string& place) {
   std::string text = underscored(place) + "() {\n";
   std::string arguments;
-  for (const CLI::Option* option : shown_options(command))
+  for (const CLI::Option* option : completed_options(command))
     for (const std::string& name : spellings(*option))
       arguments += fmt::format(" \\\n    '*{}[{}]{}'", name, plain(option->get_description()),
                                takes_value(*option) ? zsh_value(*option) : "");
   if (shown_subcommands(command).empty()) {
-    for (const CLI::Option* option : shown_options(command))
+    for (const CLI::Option* option : completed_options(command))
       if (option->get_positional()) arguments += fmt::format(" \\\n    '*{}'", zsh_value(*option));
     return text + "  _arguments -s" + arguments + "\n}\n";
   }
@@ -136,7 +136,7 @@ std::string bash_completion(const CLI::App& app) {
     const std::string names = names_of_parts(command);
     if (!names.empty()) parts += fmt::format("    '{}') echo '{}' ;;\n", place, names);
     std::vector<std::string> all;
-    for (const CLI::Option* option : shown_options(command)) {
+    for (const CLI::Option* option : completed_options(command)) {
       for (const std::string& name : spellings(*option)) {
         all.push_back(name);
         if (takes_value(*option))
@@ -208,7 +208,7 @@ std::string fish_completion(const CLI::App& app) {
     for (const CLI::App* part : shown_subcommands(command))
       text += fmt::format("complete -c headcrash -f -n '__headcrash_only {}' -a {} -d '{}'\n", place,
                           part->get_name(), plain(part->get_description()));
-    for (const CLI::Option* option : shown_options(command)) {
+    for (const CLI::Option* option : completed_options(command)) {
       if (option->get_positional()) {
         const bool known = !choices_of(*option).empty() || !list_of(*option).empty();
         if (known)
