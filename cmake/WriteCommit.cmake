@@ -1,5 +1,6 @@
 # Run at each build: writes OUT, a header with the commit that SOURCE is at, if that has changed. A source package has no
 # repository, but the file .commit.
+cmake_minimum_required(VERSION 3.23)
 set(commit "")
 if(EXISTS ${SOURCE}/.git)
   execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*

@@ -36,6 +36,7 @@ MachineChoice delayed(const Context& context, const DelaySetting& setting) {
 
 std::string best_setting(const std::vector<Outcome>& outcomes) {
   std::vector<const Sample*> samples;
+  samples.reserve(outcomes.size());
   for (const Outcome& each : outcomes) samples.push_back(&each.of(Quantity::user));
   std::string names;
   for (const std::size_t i : best_of(samples))

@@ -112,6 +112,7 @@ Table price(const std::vector<const TimedTable*>& tables) {
       for (const Durability durability : {Durability::within_delay, Durability::each_call}) {
         const auto places = contenders(*table, durability);
         std::vector<const Sample*> samples;
+        samples.reserve(places.size());
         for (const std::size_t place : places)
           samples.push_back(&table->outcomes[place][column].of(Quantity::user));
         const auto best = best_of(samples);

@@ -113,6 +113,7 @@ std::vector<ClaimAnswer> hits(Context& context) {
   constexpr double kLoad = 400;  // what each of them can serve
   constexpr std::array kFour{Tuning::vxld, Tuning::vxfs, Tuning::ufs, Tuning::bmap_fast_fsck};
   std::vector<Load> loads;
+  loads.reserve(kFour.size());
   for (const Tuning tuning : kFour)
     loads.push_back({{.raid = Raid::raid5, .presto = Presto::both, .tuning = tuning}, kLoad});
   const auto outcomes = Session::of(context).loads(context, loads);
