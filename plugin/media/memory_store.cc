@@ -89,9 +89,9 @@ std::uint64_t MemoryStore::next_written_page(std::uint64_t page, std::uint64_t e
 }
 
 std::uint64_t MemoryStore::next_written(std::uint64_t lba) const {
-  constexpr std::uint64_t kPageSectors = kPageBytes / kSectorBytes;
-  const std::uint64_t page = next_written_page(lba / kPageSectors, pages_);
-  return std::min(sectors_, std::max(lba, page * kPageSectors));
+  constexpr std::uint64_t kSectorsOfPage = kPageBytes / kSectorBytes;
+  const std::uint64_t page = next_written_page(lba / kSectorsOfPage, pages_);
+  return std::min(sectors_, std::max(lba, page * kSectorsOfPage));
 }
 
 Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) const {
