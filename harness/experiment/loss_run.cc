@@ -10,7 +10,7 @@
 
 #include "harness/experiment/bench.h"
 #include "harness/experiment/probe_files.h"
-#include "plugin/base/random.h"
+#include "plugin/base/uniform.h"
 
 namespace headcrash::experiment {
 namespace {
@@ -72,11 +72,6 @@ class CutImage final : public model::SectorStore {
   const model::SectorStore& medium_;
   std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>> written_;
 };
-
-/// Above 0 and below 1.
-double uniform(Random& random) {
-  return (static_cast<double>(random.next() >> 11) + 0.5) / 9007199254740992.0;
-}
 
 /// What the user has done, in order.
 struct Change {
@@ -194,7 +189,7 @@ class LossRun {
   void at_random(Random random, double per_s, const Each& each) {
     auto due = static_cast<double>(begin_);
     while (bench_.now() < end_) {
-      due += -std::log(uniform(random)) / per_s * static_cast<double>(model::kSecondNs);
+      due += -std::log(uniform_of(random.next())) / per_s * static_cast<double>(model::kSecondNs);
       if (due > static_cast<double>(bench_.now())) bench_.sleep_until(static_cast<TimeNs>(due));
       if (over_ || !each(random)) return;
     }
@@ -237,7 +232,7 @@ class LossRun {
     const bool written =
         bench_.ok(bench_.vfs().pwrite(*file, change.offset, contents(change.number, change.bytes)));
     if (written) returned(change);
-    if (written && asked_.synced > 0 && uniform(syncs_) < asked_.synced) {
+    if (written && asked_.synced > 0 && uniform_of(syncs_.next()) < asked_.synced) {
       if (!bench_.ok(bench_.vfs().fsync(*file))) return false;
       changes_.back().promised = true;
     }

@@ -5,6 +5,7 @@
 
 #include "harness/experiment/chen96/axp3000_600.h"
 #include "harness/experiment/chen96/chen96.h"
+#include "plugin/base/uniform.h"
 #include "results/statistics/sample.h"
 
 namespace headcrash::experiment::chen96 {
@@ -46,9 +47,7 @@ Response probe(const PolicyCase& asked, TimeNs measured_ns, std::uint64_t file_b
     std::mt19937_64 random(seed * 4 + stream);
     auto due = static_cast<double>(begin);
     while (bench.now() < end) {
-      // Exponential, from 53 bits: the same on every machine.
-      const double uniform = (static_cast<double>(random() >> 11) + 0.5) / 9007199254740992.0;
-      due += -std::log(uniform) / per_s * static_cast<double>(model::kSecondNs);
+      due += -std::log(uniform_of(random())) / per_s * static_cast<double>(model::kSecondNs);
       if (due > static_cast<double>(bench.now())) bench.sleep_until(static_cast<TimeNs>(due));
       if (!each(random() % (file_bytes / kBlockBytes) * kBlockBytes)) return;
     }

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <string>
 #include <vector>
 
-#include "plugin/base/random.h"
+#include "plugin/base/uniform.h"
 
 namespace headcrash::experiment::compare {
 namespace {
@@ -81,11 +80,8 @@ class Turnover {
     return look();
   }
 
-  double uniform() { return (static_cast<double>(random_.next() >> 11) + .5) / 9007199254740992.0; }
-
   std::uint64_t draw_bytes() {
-    const double normal = std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
-    const double bytes = kMeanBytes * std::exp(kSpread * normal - kSpread * kSpread / 2);
+    const double bytes = kMeanBytes * std::exp(kSpread * normal_of(random_) - kSpread * kSpread / 2);
     return std::clamp(static_cast<std::uint64_t>(std::min(bytes, 1e9)), kLeastBytes, kMostBytes);
   }
 

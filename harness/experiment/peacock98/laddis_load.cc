@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "plugin/base/uniform.h"
+
 namespace headcrash::experiment::peacock98 {
 namespace {
 
@@ -185,9 +187,7 @@ void LaddisLoad::generate() {
   auto due = static_cast<double>(executor.now());
   bool counts = false;
   while (!stops_ && !executor.halted()) {
-    // Exponential, from 53 bits: the same on every machine.
-    const double uniform = (static_cast<double>(random_() >> 11) + 0.5) / 9007199254740992.0;
-    due -= std::log(uniform) * mean_ns;
+    due -= std::log(uniform_of(random_())) * mean_ns;
     executor.sleep_until(static_cast<TimeNs>(due));
     if (stops_ || executor.halted()) break;
     if (!counts && executor.now() >= counts_from_) {

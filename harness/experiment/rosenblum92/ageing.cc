@@ -10,6 +10,7 @@
 
 #include "harness/experiment/rosenblum92/prototype.h"
 #include "plugin/base/invariant.h"
+#include "plugin/base/uniform.h"
 
 namespace headcrash::experiment::rosenblum92 {
 namespace {
@@ -18,12 +19,6 @@ namespace {
 constexpr std::int64_t kBetweenFilesNs = 1000;
 constexpr std::uint64_t kSyncedAtOnce = 4 << 20;
 constexpr std::uint64_t kWriteBytes = 64 << 10;
-
-/// Above 0 and below 1.
-double uniform(Random& random) {
-  constexpr double kSteps = 9007199254740992.0;  // 2^53
-  return (static_cast<double>(random.next() >> 11U) + .5) / kSteps;
-}
 
 /// So many standard deviations below or above the mean that a share of all values is less.
 double normal_quantile(double share) {
@@ -114,7 +109,7 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
   std::vector<double> ages(groups);
   for (std::uint32_t group = 0; group < groups; ++group) {
     const double life = lifetime(group, 0) * std::exp(variance);
-    ages[group] = life * uniform(random);
+    ages[group] = life * uniform_of(random.next());
     deaths_.push({life - ages[group], group, 0});
   }
   by_age_.resize(groups);
@@ -131,13 +126,10 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
   return Random(Random(options_.seed ^ (std::uint64_t{number} << 32U | life)).next());
 }
 
-/// Box and Muller.
 double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
   constexpr std::uint32_t kGroup = 1U << 31;  // other draws than those of a file
   Random random = drawn(group | kGroup, life);
-  const double radius = std::sqrt(-2 * std::log(uniform(random)));
-  const double normal = radius * std::cos(2 * std::numbers::pi * uniform(random));
-  return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal);
+  return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
 }
 
 /// Lets the load pass without a file system, until it has written what it is to write.
@@ -173,10 +165,10 @@ std::pair<std::uint32_t, std::uint32_t> Ageing::files_of(std::uint32_t group) co
 std::optional<std::vector<std::uint64_t>> Ageing::blocks_in_place(std::uint32_t number,
                                                                   std::uint32_t life) const {
   Random random = drawn(number, life);
-  if (uniform(random) >= options_.in_place) return std::nullopt;
+  if (uniform_of(random.next()) >= options_.in_place) return std::nullopt;
   std::vector<std::uint64_t> blocks;
   for (std::uint64_t i = 0; i < blocks_of(number); ++i)
-    if (uniform(random) < options_.blocks_in_place) blocks.push_back(i);
+    if (uniform_of(random.next()) < options_.blocks_in_place) blocks.push_back(i);
   return blocks;
 }
 
@@ -243,7 +235,7 @@ VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
   constexpr std::uint32_t kName = 1U << 30;  // other draws than those of its blocks
   Random random = drawn(number | kName, life);
-  const bool keeps_name = uniform(random) < options_.overwritten;
+  const bool keeps_name = uniform_of(random.next()) < options_.overwritten;
   if (!keeps_name)
     if (auto removed = vfs.unlink(path(number)); !removed) return removed;
   const auto file = vfs.open(path(number), {.create = !keeps_name, .truncate = keeps_name});

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "harness/experiment/probe_files.h"
+#include "plugin/base/uniform.h"
 #include "results/statistics/sample.h"
 
 namespace headcrash::experiment::soares03 {
@@ -77,9 +78,7 @@ class Steady {
     std::deque<std::pair<TimeNs, std::string>> alive;
     auto due = static_cast<double>(now());
     for (std::uint64_t made = 0; good() && now() < end_; ++made) {
-      // Exponential, from 53 bits: the same on every machine.
-      const double uniform = (static_cast<double>(random() >> 11) + 0.5) / 9007199254740992.0;
-      due -= std::log(uniform) * mean_ns;
+      due -= std::log(uniform_of(random())) * mean_ns;
       const auto next = static_cast<TimeNs>(due);
       while (good() && !alive.empty() && alive.front().first <= next) {
         sleep_until(alive.front().first);
