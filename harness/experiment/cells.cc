@@ -10,9 +10,6 @@
 namespace headcrash::experiment {
 namespace {
 
-/// Neither a part of a second nor of a revolution.
-constexpr os::TimeNs kBetweenBeginnings = 377'123'457;
-
 double elapsed_of(const WorkloadOutcome& outcome) {
   double elapsed_s = 0;
   for (const PhaseOutcome& phase : outcome.phases) elapsed_s += phase.measured ? phase.elapsed_s : 0;

@@ -19,6 +19,9 @@
 
 namespace headcrash::experiment {
 
+/// Between the beginnings of executions of one cell: neither a part of a second nor of a revolution.
+inline constexpr os::TimeNs kBetweenBeginnings = 377'123'457;
+
 struct WorkloadRun {
   std::string workload;
   timed::Arguments replaced = {};  ///< what differs from the workload's exact parameters

@@ -1,13 +1,13 @@
 // The table of workloads; running one (columns.h).
 #include "harness/experiment/compare/columns.h"
 
+#include <algorithm>
+
 #include "harness/experiment/run_workload.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::experiment::compare {
 namespace {
-
-/// Neither a part of a second nor of a revolution, as cells.cc has it.
-constexpr os::TimeNs kBetweenSeeds = 377'123'457;
 
 constexpr std::int64_t kMib = 1 << 20;
 
@@ -97,6 +97,12 @@ const std::vector<Column>& columns() {
   return kColumns;
 }
 
+const Column& column(std::string_view name) {
+  const auto found = std::ranges::find(columns(), name, &Column::name);
+  invariant(found != columns().end(), "a workload of the comparison");
+  return *found;
+}
+
 const std::vector<Column>& aged_columns() {
   static const std::vector<Column> kColumns{
       {.name = "create",
@@ -113,13 +119,7 @@ const std::vector<Column>& aged_columns() {
        .scaled = {{"files", 20}, {"transactions", 30}, {"folders", 3}},
        .phase = "transactions",
        .operation = "a transaction"},
-      {.name = "mail",
-       .title = "4 mailboxes get 100 messages each, each with fsync (mail-spool, a tenth)",
-       .workload = "mail-spool",
-       .arguments = {{"users", 4}, {"messages", 100}, {"kept", 20}},
-       .scaled = {{"users", 2}, {"messages", 8}, {"kept", 3}},
-       .phase = "deliver",
-       .operation = "a delivery"},
+      column("mail"),
       {.name = "large-file",
        .title =
            "a file of 5 MB: written, read, written at random, read at random, read again (lfs-large-file, a twentieth)",
@@ -165,11 +165,12 @@ Outcome measure(const Context& context, const Row& row, const MachineChoice& cho
     options.image = images[std::min(i, images.size() - 1)];
     const auto machine = ModelledMachine::start(options);
     if (!machine) return {.error = machine.error().message()};
-    const auto run = run_workload(**machine, {.workload = column.workload,
-                                              .replaced = context.scaled ? column.scaled : column.arguments,
-                                              .verify = i == 0,
-                                              .seed = its.seed,
-                                              .begins_after_ns = static_cast<os::TimeNs>(i) * kBetweenSeeds});
+    const auto run =
+        run_workload(**machine, {.workload = column.workload,
+                                 .replaced = context.scaled ? column.scaled : column.arguments,
+                                 .verify = i == 0,
+                                 .seed = its.seed,
+                                 .begins_after_ns = static_cast<os::TimeNs>(i) * kBetweenBeginnings});
     if (!run) return {.error = run.error().message()};
     const auto values = values_of(*run, column.phase);
     for (std::size_t q = 0; q < values.size(); ++q) outcome.samples.at(q).push_back(values.at(q));

@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/experiment/compare/interval.h"
@@ -26,6 +27,8 @@ struct Column {
 };
 /// On a disk that was empty before.
 const std::vector<Column>& columns();
+/// The one of that name.
+const Column& column(std::string_view name);
 /// Smaller, for a disk that is nearly full.
 const std::vector<Column>& aged_columns();
 

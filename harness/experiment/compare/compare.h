@@ -17,7 +17,7 @@ std::vector<ClaimAnswer> drive(Context& context);
 std::vector<ClaimAnswer> drive_cache(Context& context);
 std::vector<ClaimAnswer> raid5(Context& context);
 std::vector<ClaimAnswer> raid5_nvram(Context& context);
-std::vector<ClaimAnswer> aged(Context& context);  ///< aged.cc: a disk that was in use, by how full it is
+std::vector<ClaimAnswer> aged(Context& context);  ///< a disk that was in use, by how full it is
 std::vector<ClaimAnswer> delays(
     Context& context);  ///< delays.cc: the systems' own times, and a sweep of the delay
 std::vector<ClaimAnswer> loss(Context& context);  ///< loss.cc: what cuts at random instants take

@@ -20,13 +20,6 @@ struct DelaySetting {
 constexpr std::array kDelaySettings{DelaySetting{"own times", 0}, DelaySetting{"5 s", 5},
                                     DelaySetting{"10 s", 10}, DelaySetting{"30 s", 30}};
 
-std::vector<Column> delayed_columns() {
-  std::vector<Column> some;
-  for (const Column& each : columns())
-    if (each.name == "copy" || each.name == "postmark" || each.name == "mail") some.push_back(each);
-  return some;
-}
-
 MachineChoice delayed(const Context& context, const DelaySetting& setting) {
   MachineChoice choice = choice_of(context, Device::drive);
   choice.own_times = setting.seconds == 0;
@@ -50,7 +43,7 @@ std::vector<ClaimAnswer> delays(Context& context) {
   std::vector<std::size_t> numbers;
   for (const std::size_t i : rows_of(context))
     if (rows()[i].durability != Durability::each_call) numbers.push_back(i);
-  const std::vector<Column> some = delayed_columns();
+  const std::vector<Column> some{column("copy"), column("postmark"), column("mail")};
   const std::size_t settings = kDelaySettings.size();
   // By row, column and setting.
   std::vector<Outcome> outcomes(numbers.size() * some.size() * settings);

@@ -50,10 +50,14 @@ void add_sample(ClaimAnswer& answer, std::string cell, std::string quantity, std
   answer.numbers.push_back(std::move(added));
 }
 
-bool beats(const Sample& a, const Sample& b) {
-  if (a.empty() || a.size() != b.size()) return false;
+bool have_ratios(const Sample& a, const Sample& b) {
   const auto positive = [](double value) { return value > 0; };
-  if (!std::ranges::all_of(a, positive) || !std::ranges::all_of(b, positive)) return false;
+  return !a.empty() && a.size() == b.size() && std::ranges::all_of(a, positive) &&
+         std::ranges::all_of(b, positive);
+}
+
+bool beats(const Sample& a, const Sample& b) {
+  if (!have_ratios(a, b)) return false;
   return statistics::compare_pairs(b, a, kTolerance).change == statistics::Change::better;
 }
 

@@ -23,6 +23,8 @@ std::string told(const Sample& sample);
 void add_sample(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                 const Sample& sample, const std::string& error);
 
+/// A value for each seed in both, all above 0.
+bool have_ratios(const Sample& a, const Sample& b);
 /// Smaller is better. True when the samples, seed by seed, say that `a` is less than `b`: the whole interval of their
 /// ratio is on that side of 1, and the ratio is beyond the tolerance.
 bool beats(const Sample& a, const Sample& b);

@@ -49,10 +49,7 @@ std::vector<std::string> names_of_group(const TimedTable& table, Durability dura
 }
 
 std::string ratio_told(const Sample& slow, const Sample& fast) {
-  const auto positive = [](double value) { return value > 0; };
-  if (slow.empty() || slow.size() != fast.size() || !std::ranges::all_of(fast, positive) ||
-      !std::ranges::all_of(slow, positive))
-    return "-";
+  if (!have_ratios(slow, fast)) return "-";
   const auto compared = statistics::compare_pairs(fast, slow, kTolerance);
   if (!compared.interval) return fmt::format("{:.2f}", compared.ratio);
   return fmt::format("{:.2f} ({:.2f} to {:.2f})", compared.ratio, compared.interval->low,
