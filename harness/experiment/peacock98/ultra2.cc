@@ -61,6 +61,13 @@ Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
   return variant;
 }
 
+/// The server that makes the image which that one begins with. Soft updates have UFS' format and allocation.
+ServerChoice maker_of(ServerChoice choice) {
+  choice.presto = Presto::none;
+  if (choice.scheme == "soft-updates") choice.scheme.clear();
+  return choice;
+}
+
 }  // namespace
 
 const char* name(Tuning tuning) {
@@ -133,11 +140,10 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
 }
 
 std::string image_of(const ServerChoice& choice) {
-  // Soft updates: UFS' format and allocation.
-  const std::string scheme = choice.scheme == "soft-updates" ? "" : choice.scheme;
-  return fmt::format("{} {} {} {} {} {} {}", static_cast<int>(choice.raid), static_cast<int>(choice.tuning),
-                     scheme, choice.busy_map, choice.group_size, choice.size_bytes.value_or(0),
-                     choice.log_size);
+  const ServerChoice maker = maker_of(choice);
+  return fmt::format("{} {} {} {} {} {} {}", static_cast<int>(maker.raid), static_cast<int>(maker.tuning),
+                     maker.scheme, maker.busy_map, maker.group_size, maker.size_bytes.value_or(0),
+                     maker.log_size);
 }
 
 Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, double operations_per_s,
@@ -153,10 +159,7 @@ Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, doub
   const std::string key = fmt::format("{} {}", image_of(choice), set);
   machine->image = find(key);
   if (machine->image) return machine;
-  ServerChoice bare = choice;
-  bare.presto = Presto::none;
-  if (bare.scheme == "soft-updates") bare.scheme.clear();
-  auto maker = machine_of(bare);
+  auto maker = machine_of(maker_of(choice));
   if (!maker) return maker;
   if (set > 0)
     maker->populate_with_zeroes = [files = FileSet::of(set)](Vfs& vfs,
