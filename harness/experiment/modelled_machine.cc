@@ -17,6 +17,7 @@
 #include "fs-adapters/registry.h"
 #include "plugin/base/invariant.h"
 #include "plugin/media/memory_store.h"
+#include "plugin/media/packed_store.h"
 #include "plugin/profiles/shutdown.h"
 
 namespace headcrash::experiment {
@@ -111,7 +112,12 @@ Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(const Mode
   auto stores = std::move(machine->stores_);
   machine.reset();
   auto image = std::make_shared<MachineImage>();
-  for (auto& [id, store] : stores) image->leaves.push_back(std::move(store));
+  for (auto& [id, store] : stores) {
+    const std::unique_ptr<model::SectorStore> made = std::move(store);
+    auto packed = media::PackedStore::of(dynamic_cast<const media::MemoryStore&>(*made));
+    image->bytes += packed->bytes();
+    image->leaves.push_back(std::move(packed));
+  }
   return std::shared_ptr<const MachineImage>(std::move(image));
 }
 
@@ -251,8 +257,9 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
   return done;
 }
 
-/// Through the array's own writes: where its members hold what, parity included, is its own affair.
-Result<void> ModelledMachine::load(std::size_t device, const media::MemoryStore& image) {
+/// Through the array's own writes: where its members hold what, parity included, is its own affair. What is loaded is given
+/// back, so that there are never two of it.
+Result<void> ModelledMachine::load(std::size_t device, media::MemoryStore& image) {
   return write_uncounted(device, [&image](model::SectorStore& store) {
     Result<void> done;
     std::vector<std::byte> bytes;
@@ -262,6 +269,7 @@ Result<void> ModelledMachine::load(std::size_t device, const media::MemoryStore&
       bytes.resize(sectors * model::kSectorBytes);
       done = image.read(lba, bytes);
       if (done) done = write_what_is_there(store, lba, bytes);
+      if (done) done = image.write_zeroes(lba, sectors);
     }
     return done;
   });

@@ -54,6 +54,7 @@ struct MachineDisk {
 /// or without NVRAM, may begin with copies of them, each of which costs what it writes.
 struct MachineImage {
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;  ///< in the order of their ids
+  std::uint64_t bytes = 0;                                        ///< of memory, if it was made by image_of()
 };
 
 /// What a power cut has left of a machine that was another process's, for found_cut().
@@ -213,7 +214,7 @@ class ModelledMachine : private os::DiskTracer {
   Result<void> assemble(Contents contents = Contents::image);
   Result<void> open_stores(const profiles::Plan& plan);
   Result<void> make_image(model::SectorStore& image, std::uint64_t second_sectors);
-  Result<void> load(std::size_t device, const media::MemoryStore& image);
+  Result<void> load(std::size_t device, media::MemoryStore& image);
   /// `write` on the device, by requests whose time does not count.
   Result<void> write_uncounted(std::size_t device,
                                const std::function<Result<void>(model::SectorStore&)>& write);

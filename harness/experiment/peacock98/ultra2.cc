@@ -68,6 +68,18 @@ ServerChoice maker_of(ServerChoice choice) {
   return choice;
 }
 
+/// With the set for so many requests a second; 0: none.
+Result<std::shared_ptr<const MachineImage>> make(const ServerChoice& choice, double set) {
+  auto maker = machine_of(maker_of(choice));
+  if (!maker) return pass_on(maker);
+  if (set > 0)
+    maker->populate_with_zeroes = [files = FileSet::of(set)](Vfs& vfs,
+                                                             const std::function<void()>& forget_data) {
+      return files.make(vfs, forget_data);
+    };
+  return ModelledMachine::image_of(*maker);
+}
+
 }  // namespace
 
 const char* name(Tuning tuning) {
@@ -159,34 +171,50 @@ Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, doub
   const std::string key = fmt::format("{} {}", image_of(choice), set);
   machine->image = find(key);
   if (machine->image) return machine;
-  auto maker = machine_of(maker_of(choice));
-  if (!maker) return maker;
-  if (set > 0)
-    maker->populate_with_zeroes = [files = FileSet::of(set)](Vfs& vfs,
-                                                             const std::function<void()>& forget_data) {
-      return files.make(vfs, forget_data);
-    };
-  auto made = ModelledMachine::image_of(*maker);
-  if (!made) return pass_on(made);
-  machine->image = *made;
-  keep({.key = key, .set = set, .image = *std::move(made)});
+  auto made = make(choice, set);
+  if (!made) {
+    give_up(key);
+    return pass_on(made);
+  }
+  keep(key, *made);
+  machine->image = *std::move(made);
   return machine;
 }
 
-std::shared_ptr<const MachineImage> Images::find(const std::string& key) {
-  const std::lock_guard lock(mutex_);
-  const auto known = std::ranges::find(kept_, key, &Kept::key);
-  if (known == kept_.end()) return nullptr;
-  std::rotate(kept_.begin(), known, known + 1);
-  return kept_.front().image;
+Images::Image Images::find(const std::string& key) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const auto known = std::ranges::find(kept_, key, &Kept::key);
+    if (known == kept_.end()) {
+      kept_.push_front({.key = key});
+      return nullptr;
+    }
+    if (known->image) {
+      std::rotate(kept_.begin(), known, known + 1);
+      return kept_.front().image;
+    }
+    made_.wait(lock);
+  }
 }
 
-void Images::keep(Kept made) {
+void Images::keep(const std::string& key, Image image) {
   const std::lock_guard lock(mutex_);
-  kept_.push_front(std::move(made));
-  double sets = 0;
-  for (const Kept& each : kept_) sets += each.set;
-  for (; sets > kKeptPerS && kept_.size() > 1; kept_.pop_back()) sets -= kept_.back().set;
+  std::ranges::find(kept_, key, &Kept::key)->image = std::move(image);
+  std::uint64_t bytes = 0;
+  for (const Kept& each : kept_) bytes += each.image ? each.image->bytes : 0;
+  for (auto last = kept_.end(); bytes > kKeptBytes && last != kept_.begin();) {
+    --last;
+    if (!last->image || last->key == key) continue;
+    bytes -= last->image->bytes;
+    last = kept_.erase(last);
+  }
+  made_.notify_all();
+}
+
+void Images::give_up(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  kept_.erase(std::ranges::find(kept_, key, &Kept::key));
+  made_.notify_all();
 }
 
 }  // namespace headcrash::experiment::peacock98

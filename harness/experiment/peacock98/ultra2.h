@@ -31,6 +31,7 @@
 // A system that ufs does not have is "not built" in every cell.
 
 #include <array>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -99,7 +100,8 @@ os::TimeNs request_cpu_ns(const ServerChoice& choice);
 std::string image_of(const ServerChoice& choice);
 
 /// Images of file systems with a set, each made once for all machines with the same drives and format, and kept as long
-/// as there are not too many. From several threads. A set is for the next of a few loads (kSets), of which a run uses its share.
+/// as they fit in kKeptBytes. From several threads: who asks for one that another makes waits for it. A set is for the next
+/// of a few loads (kSets), of which a run uses its share.
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
@@ -109,17 +111,19 @@ class Images {
                                           bool exactly = false);
 
  private:
-  /// A set for 1000 is up to 300 MB: each file has an indirect block, and RAID-5 its parity.
-  static constexpr double kKeptPerS = 3300;
+  static constexpr std::uint64_t kKeptBytes = 640 * kMib;
+  using Image = std::shared_ptr<const MachineImage>;
   struct Kept {
     std::string key;
-    double set = 0;
-    std::shared_ptr<const MachineImage> image;
+    Image image;  ///< null: being made
   };
-  std::shared_ptr<const MachineImage> find(const std::string& key);
-  void keep(Kept made);
+  /// Null: it is the caller's to make, and to keep() or to give_up().
+  Image find(const std::string& key);
+  void keep(const std::string& key, Image image);
+  void give_up(const std::string& key);
 
   std::mutex mutex_;
+  std::condition_variable made_;
   std::deque<Kept> kept_;  ///< the one asked for last is the first
 };
 

@@ -1,0 +1,109 @@
+// Where a sector is among those that are kept (packed_store.h): those before its group are counted, the rest are the bits
+// of a few masks.
+#include "plugin/media/packed_store.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "plugin/base/invariant.h"
+#include "plugin/media/range.h"
+
+namespace headcrash::media {
+
+using model::kSectorBytes;
+
+namespace {
+
+bool is_zero(std::span<const std::byte> sector) {
+  static constexpr std::array<std::byte, kSectorBytes> kZeroes{};
+  return std::memcmp(sector.data(), kZeroes.data(), kSectorBytes) == 0;
+}
+
+Result<void> refuse() {
+  return fail("a packed medium", "is not written", "write a MemoryOverlay over it");
+}
+
+}  // namespace
+
+PackedStore::PackedStore(std::uint64_t sectors)
+    : sectors_(sectors),
+      masks_((sectors + kPageSectors - 1) / kPageSectors, 0),
+      kept_of_groups_(masks_.size() / kGroupPages + 1, 0) {}
+
+std::unique_ptr<PackedStore> PackedStore::of(const MemoryStore& medium) {
+  std::unique_ptr<PackedStore> packed(new PackedStore(medium.sectors()));
+  const auto pages_that_are_there = [&medium](const auto& body) {
+    std::array<std::byte, kPageSectors * kSectorBytes> bytes{};
+    for (std::uint64_t lba = medium.next_written(0); lba < medium.sectors();) {
+      const std::uint64_t page = lba / kPageSectors, first = page * kPageSectors;
+      const std::uint64_t count = std::min(kPageSectors, medium.sectors() - first);
+      const auto read = medium.read(first, std::span(bytes).first(count * kSectorBytes));
+      invariant(read.has_value(), "memory can be read");
+      for (std::uint64_t i = 0; i < count; ++i)
+        if (const auto sector = std::span<const std::byte>(bytes).subspan(i * kSectorBytes, kSectorBytes);
+            !is_zero(sector))
+          body(page, i, sector);
+      lba = first + count == medium.sectors() ? first + count : medium.next_written(first + count);
+    }
+  };
+  std::uint64_t kept = 0;
+  pages_that_are_there([&](std::uint64_t page, std::uint64_t sector, std::span<const std::byte>) {
+    packed->masks_[page] = static_cast<std::uint8_t>(packed->masks_[page] | 1U << sector);
+    ++kept;
+  });
+  packed->kept_.reserve(kept * kSectorBytes);
+  pages_that_are_there([&](std::uint64_t, std::uint64_t, std::span<const std::byte> sector) {
+    packed->kept_.insert(packed->kept_.end(), sector.begin(), sector.end());
+  });
+  std::uint32_t before = 0;
+  for (std::uint64_t page = 0; page < packed->masks_.size(); ++page) {
+    if (page % kGroupPages == 0) packed->kept_of_groups_[page / kGroupPages] = before;
+    before += static_cast<std::uint32_t>(std::popcount(packed->masks_[page]));
+  }
+  return packed;
+}
+
+std::uint64_t PackedStore::kept_before(std::uint64_t page) const {
+  std::uint64_t kept = kept_of_groups_[page / kGroupPages];
+  for (std::uint64_t each = page / kGroupPages * kGroupPages; each < page; ++each)
+    kept += static_cast<std::uint64_t>(std::popcount(masks_[each]));
+  return kept;
+}
+
+Result<void> PackedStore::read(std::uint64_t lba, std::span<std::byte> into) const {
+  if (auto inside = check_range("memory", sectors_, lba, into.size()); !inside) return inside;
+  while (!into.empty()) {
+    const std::uint64_t page = lba / kPageSectors, bit = lba % kPageSectors;
+    const std::uint64_t count = std::min(kPageSectors - bit, into.size() / kSectorBytes);
+    const unsigned mask = masks_[page];
+    std::memset(into.data(), 0, count * kSectorBytes);
+    if (mask != 0) {
+      const std::byte* kept = kept_.data() + kept_before(page) * kSectorBytes;
+      kept += static_cast<std::size_t>(std::popcount(mask & ((1U << bit) - 1))) * kSectorBytes;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if ((mask >> (bit + i) & 1U) == 0) continue;
+        std::memcpy(into.data() + i * kSectorBytes, kept, kSectorBytes);
+        kept += kSectorBytes;
+      }
+    }
+    into = into.subspan(count * kSectorBytes);
+    lba += count;
+  }
+  return {};
+}
+
+Result<void> PackedStore::write(std::uint64_t, std::span<const std::byte>) {
+  return refuse();
+}
+
+Result<void> PackedStore::write_zeroes(std::uint64_t, std::uint64_t) {
+  return refuse();
+}
+
+std::uint64_t PackedStore::bytes() const {
+  return masks_.size() + kept_of_groups_.size() * sizeof(std::uint32_t) + kept_.size();
+}
+
+}  // namespace headcrash::media

@@ -1,0 +1,62 @@
+// What is packed is what was there, whatever is read of it.
+#include "plugin/media/packed_store.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace headcrash::media {
+namespace {
+
+constexpr std::uint64_t kPackedSectors = 2003;  // the last page is no whole one
+
+/// Sectors alone, runs over pages, and a hole of several groups.
+std::unique_ptr<MemoryStore> some_medium() {
+  auto medium = *MemoryStore::create(kPackedSectors);
+  std::mt19937_64 random(11);
+  const auto put = [&](std::uint64_t lba, std::uint64_t count) {
+    std::vector<std::byte> bytes(count * model::kSectorBytes);
+    for (std::byte& each : bytes) each = static_cast<std::byte>(random());
+    EXPECT_TRUE(medium->write(lba, bytes));
+  };
+  for (std::uint64_t lba = 3; lba < 700; lba += 1 + random() % 20) put(lba, 1);
+  for (std::uint64_t lba = 1500; lba < 1900; lba += 60) put(lba, 1 + random() % 50);
+  put(kPackedSectors - 1, 1);
+  return medium;
+}
+
+TEST(PackedStore, HoldsWhatTheMediumHeld) {
+  const auto medium = some_medium();
+  const auto packed = PackedStore::of(*medium);
+  ASSERT_EQ(packed->sectors(), kPackedSectors);
+  std::mt19937_64 random(12);
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint64_t count = i == 0 ? kPackedSectors : 1 + random() % 40,
+                        lba = random() % (kPackedSectors - count + 1);
+    std::vector<std::byte> expected(count * model::kSectorBytes, std::byte{1}), found(expected.size());
+    ASSERT_TRUE(medium->read(lba, expected));
+    ASSERT_TRUE(packed->read(lba, found));
+    ASSERT_EQ(found, expected) << lba << " " << count;
+  }
+}
+
+TEST(PackedStore, CostsWhatItHolds) {
+  const auto medium = *MemoryStore::create(1 << 20);
+  const std::vector<std::byte> one(model::kSectorBytes, std::byte{1});
+  const std::uint64_t empty = PackedStore::of(*medium)->bytes();
+  for (std::uint64_t lba = 0; lba < 100; ++lba) ASSERT_TRUE(medium->write(lba * 1000, one));
+  EXPECT_EQ(PackedStore::of(*medium)->bytes(), empty + 100 * model::kSectorBytes);
+}
+
+TEST(PackedStore, IsNotWritten) {
+  const auto medium = some_medium();
+  const auto packed = PackedStore::of(*medium);
+  const std::vector<std::byte> one(model::kSectorBytes, std::byte{1});
+  EXPECT_FALSE(packed->write(0, one));
+  EXPECT_FALSE(packed->write_zeroes(0, 1));
+  std::vector<std::byte> beyond(2 * model::kSectorBytes);
+  EXPECT_FALSE(packed->read(kPackedSectors - 1, beyond));
+}
+
+}  // namespace
+}  // namespace headcrash::media
