@@ -10,6 +10,8 @@
 // A buffer's lock is held by a fiber or, while it travels itself, by the device; it is handed on in the order
 // of asking. A forgotten buffer is in no list and lives until its last holder, waiter and transfer are gone.
 
+#include <tsl/robin_map.h>
+
 #include <limits>
 #include <map>
 #include <memory>
@@ -59,7 +61,8 @@ inline constexpr std::uint64_t kLastObject = std::numeric_limits<std::uint64_t>:
 struct BufferKeyHash {
   std::size_t operator()(const BufferKey& key) const {
     const std::uint64_t mixed = (key.object * 0x9e3779b97f4a7c15U) ^ static_cast<std::uint64_t>(key.block);
-    return (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9U;
+    const std::uint64_t hash = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9U;
+    return hash ^ (hash >> 32);  // the map takes the low bits
   }
 };
 
@@ -187,7 +190,7 @@ struct BufferCache::State {
   using DirtyList = LinkedList<Buffer, &Buffer::in_dirty>;
   using ModifiedList = LinkedList<Buffer, &Buffer::in_modified>;
   using TransferList = LinkedList<Transfer, &Transfer::in_transfers>;
-  std::unordered_map<BufferKey, Buffer*, BufferKeyHash> index;
+  tsl::robin_map<BufferKey, Buffer*, BufferKeyHash> index;
   std::unordered_map<std::uint64_t, ObjectList> objects;
   CleanList clean;
   DirtyList dirty;

@@ -2,13 +2,14 @@
 // The memory of a battery-backed cache: blocks of sectors, each sector absent, clean or dirty, and the order
 // in which the blocks were last written.
 
+#include <tsl/robin_map.h>
+
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "plugin/model/store.h"
@@ -129,7 +130,10 @@ class NvramBlocks {
   /// Oldest first. Every slot is in one of them: free; clean (may be given to another block); going (nothing
   /// dirty, but on its way below); dirty.
   std::array<List, 4> lists_;
-  std::unordered_map<std::uint64_t, std::uint32_t> slot_of_;
+  struct Scattered {  ///< group headers are a power of two apart, and the map takes the low bits
+    std::size_t operator()(std::uint64_t index) const { return (index * 0x9e3779b97f4a7c15U) >> 32; }
+  };
+  tsl::robin_map<std::uint64_t, std::uint32_t, Scattered> slot_of_;
   std::uint64_t dirty_sectors_ = 0, leaving_sectors_ = 0, replay_sectors_ = 0;
   std::uint32_t failed_blocks_ = 0;
 };

@@ -93,7 +93,15 @@ void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities
 }
 
 void add_into(std::byte* into, const std::byte* from, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) into[i] ^= from[i];
+  std::size_t at = 0;
+  for (; at + sizeof(std::uint64_t) <= bytes; at += sizeof(std::uint64_t)) {
+    std::uint64_t sum = 0, added = 0;
+    std::memcpy(&sum, into + at, sizeof sum);
+    std::memcpy(&added, from + at, sizeof added);
+    sum ^= added;
+    std::memcpy(into + at, &sum, sizeof sum);
+  }
+  for (; at < bytes; ++at) into[at] ^= from[at];
 }
 
 void add_into_q(std::byte* q, const std::byte* delta, std::byte* scratch, std::uint32_t column,
