@@ -12,6 +12,13 @@
 #include "fs-adapters/ufs/volume.h"
 
 namespace headcrash::ufs {
+namespace {
+
+std::byte bit_of(std::uint32_t fragment) {
+  return std::byte{1} << fragment % 8;
+}
+
+}  // namespace
 
 BusyGroups::BusyGroups(Volume& volume, const NetraOptions& options)
     : volume_(volume),
@@ -109,8 +116,8 @@ VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool i
   marks.set_generation(generation());
   marks.mark_free_fragments(map);
   add_inode(marks, group, inode, is_directory);  // the first one: there is room
-  std::vector<bool> fragments(map.fragments());
-  for (std::uint32_t f = 0; f < map.fragments(); ++f) fragments[f] = map.fragment_free(f);
+  const auto free = map.fragment_map();
+  std::vector<std::byte> fragments(free.begin(), free.end());
   if (auto written = write_marks(std::move(*header)); !written) return written;
   Group& busy = groups_.at(group);
   busy.fragments = std::move(fragments);
@@ -211,7 +218,7 @@ VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group, const std::vecto
     const auto& fragments = groups_.at(group).fragments;
     const std::uint32_t first = geometry.index_in_group(extent.at);
     for (std::uint32_t f = first; f < first + extent.fragments; ++f)
-      if (f >= fragments.size() || !fragments[f]) return false;
+      if (f / 8 >= fragments.size() || (fragments[f / 8] & bit_of(f)) == std::byte{0}) return false;
     return true;
   };
   if (std::ranges::all_of(extents, is_marked)) return {};
@@ -225,8 +232,10 @@ VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group, const std::vecto
   }
   if (auto written = write_marks(std::move(*header)); !written) return written;
   auto& fragments = groups_.at(group).fragments;
-  for (const Extent& extent : extents)
-    std::fill_n(fragments.begin() + geometry.index_in_group(extent.at), extent.fragments, true);
+  for (const Extent& extent : extents) {
+    const std::uint32_t first = geometry.index_in_group(extent.at);
+    for (std::uint32_t f = first; f < first + extent.fragments; ++f) fragments.at(f / 8) |= bit_of(f);
+  }
   return {};
 }
 
@@ -257,10 +266,9 @@ bool BusyGroups::settled(std::uint32_t group, std::uint64_t touched) const {
   if (changing_generation_ || busy == groups_.end() || busy->second.held > 0 ||
       busy->second.touched != touched || !busy->second.on_disk)
     return false;
-  const std::vector<InodeNumber> nameless = volume_.inodes.without_links();
   return std::ranges::none_of(busy->second.inodes, [&](InodeNumber inode) {
     return volume_.inodes.changed(inode) || volume_.cache.unwritten(volume_.inodes.block_key(inode)) ||
-           std::ranges::find(nameless, inode) != nameless.end();
+           volume_.inodes.without_links(inode);
   });
 }
 

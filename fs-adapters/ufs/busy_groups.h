@@ -80,12 +80,12 @@ class BusyGroups {
     };
     explicit Group(os::Executor& executor) : entering(executor), marking(executor) {}
     os::FiberLock entering, marking;
-    std::vector<Wanted> wanted;    ///< for the next write of the header
-    std::set<InodeNumber> inodes;  ///< marked on the disk
-    std::vector<bool> fragments;
-    std::uint32_t held = 0;     ///< by operations
-    std::uint64_t touched = 0;  ///< by how many so far
-    bool on_disk = false;       ///< the group has the generation
+    std::vector<Wanted> wanted;        ///< for the next write of the header
+    std::set<InodeNumber> inodes;      ///< marked on the disk
+    std::vector<std::byte> fragments;  ///< a bit for each, as in the header's map
+    std::uint32_t held = 0;            ///< by operations
+    std::uint64_t touched = 0;         ///< by how many so far
+    bool on_disk = false;              ///< the group has the generation
   };
   void hold(std::uint32_t group);
   VfsResult<void> enter(std::uint32_t group, InodeNumber inode, bool is_directory);

@@ -97,9 +97,8 @@ void BusyMarks::mark_fragments(std::uint32_t fragment, std::uint32_t count) {
 }
 void BusyMarks::mark_free_fragments(const CylinderGroup& map) {
   const auto free = map.fragment_map();
-  for (std::size_t i = 0; i < free.size(); ++i)
-    store8(header_, fragments_at_ + i,
-           static_cast<std::uint8_t>(load8(header_, fragments_at_ + i) | load8(free, i)));
+  const auto marks = header_.subspan(fragments_at_, free.size());
+  for (std::size_t i = 0; i < free.size(); ++i) marks[i] |= free[i];
 }
 
 std::vector<InodeNumber> BusyMarks::foreign_inodes() const {

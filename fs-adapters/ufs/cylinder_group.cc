@@ -121,8 +121,21 @@ bool CylinderGroup::format(const Geometry& geometry, std::span<std::byte> header
   store32(header, kCgClusters, 0);
   CylinderGroup made(geometry, header, group);
   const FragmentAddress base = geometry.group_base(group);
-  for (std::uint32_t f = 0; f < fragments; ++f)
-    if (geometry.is_data(base + f)) made.set_fragment_free(f, true);
+  const auto set_free = [&](FragmentAddress begin, FragmentAddress end) {
+    for (FragmentAddress at = begin; at < end;) {
+      const std::uint32_t f = at - base;
+      if (f % 8 == 0 && at + 8 <= end) {
+        store8(made.fragment_map(), f / 8, 0xff);
+        at += 8;
+      } else {
+        made.set_fragment_free(f, true);
+        ++at;
+      }
+    }
+  };
+  const FragmentAddress end = base + fragments;
+  set_free(base, std::clamp(geometry.early_data_end(group), base, end));
+  set_free(std::clamp(geometry.data_start(group), base, end), end);
   for (std::uint32_t i = 0; i < inodes; ++i)
     if (geometry.is_extension(group * inodes + i)) made.set_inode_used(i, true);
   made.recount();

@@ -17,6 +17,10 @@ namespace {
 constexpr std::size_t kIdleInodesMax = 600;  // as many as SVR4's ufs_ninode on such a machine
 constexpr os::TimeNs kWriteBackNs = 30 * model::kSecondNs;
 
+bool has_no_links(const CoreInode& inode) {
+  return inode.loaded && inode.disk.allocated() && inode.disk.links == 0;
+}
+
 }  // namespace
 
 os::BufferKey Inodes::block_key(InodeNumber number) const {
@@ -32,7 +36,11 @@ VfsResult<os::HeldBuffer> Inodes::read_block(InodeNumber number) {
 }
 
 InodeHandle Inodes::share(tree::CoreInode& inode, Operation* operation) {
-  if (inode.references++ == 0) idle_.erase(core(inode).idle);
+  if (inode.references++ == 0) {
+    idle_.remove(core(inode));
+    --idle_count_;
+    used_.append(core(inode));
+  }
   return {*this, core(inode), operation};
 }
 
@@ -50,6 +58,7 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
   CoreInode& inode =
       *table_.emplace(number, std::make_unique<CoreInode>(volume_.executor, number)).first->second;
   inode.references = 1;
+  used_.append(inode);
   InodeHandle handle(*this, inode, operation);
   const InodeLock lock(inode);
   auto buffer = read_block(number);
@@ -85,6 +94,7 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
 
 void Inodes::mark_changed(tree::CoreInode& inode) {
   core(inode).changed = true;
+  changed_.insert(inode.number);
   ++volume_.changes;
   if (std::exchange(write_back_scheduled_, true)) return;
   volume_.syncer.add_work(
@@ -102,6 +112,7 @@ VfsResult<os::HeldBuffer> Inodes::copy_to_block(tree::CoreInode& its) {
   if (!buffer) return buffer;
   encode_inode(inode.disk, buffer->bytes().subspan(offset_in_block(inode.number), kInodeBytes));
   inode.changed = false;
+  changed_.erase(inode.number);
   volume_.scheme->inode_copied(inode, *buffer);
   return buffer;
 }
@@ -114,9 +125,7 @@ VfsResult<void> Inodes::write_delayed(tree::CoreInode& inode) {
 }
 
 VfsResult<void> Inodes::write_all_delayed() {
-  std::vector<InodeNumber> changed;
-  for (const auto& [number, inode] : table_)
-    if (inode->changed) changed.push_back(number);
+  const std::vector<InodeNumber> changed(changed_.begin(), changed_.end());
   VfsResult<void> result;
   for (const InodeNumber number : changed) {
     const auto known = table_.find(number);
@@ -129,21 +138,18 @@ VfsResult<void> Inodes::write_all_delayed() {
   return result;
 }
 
-std::size_t Inodes::changed() const {
-  const auto changed = [](const auto& one) { return one.second->changed; };
-  return static_cast<std::size_t>(std::count_if(table_.begin(), table_.end(), changed));
-}
-
-bool Inodes::changed(InodeNumber number) const {
-  const auto known = table_.find(number);
-  return known != table_.end() && known->second->changed;
-}
-
+/// One that nobody refers to would have been removed.
 std::vector<InodeNumber> Inodes::without_links() const {
   std::vector<InodeNumber> found;
-  for (const auto& [number, inode] : table_)
-    if (inode->loaded && inode->disk.allocated() && inode->disk.links == 0) found.push_back(number);
+  for (const CoreInode* inode = used_.first(); inode != nullptr; inode = List::after(*inode))
+    if (has_no_links(*inode)) found.push_back(inode->number);
+  std::ranges::sort(found);
   return found;
+}
+
+bool Inodes::without_links(InodeNumber number) const {
+  const auto known = table_.find(number);
+  return known != table_.end() && has_no_links(*known->second);
 }
 
 void Inodes::remove(CoreInode& inode, Operation* operation) {
@@ -188,23 +194,24 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
     if (inode.changed) (void)write_delayed(inode);  // its block cannot be read: it stays changed, in core
   }
   if (--inode.references > 0) return;
+  used_.remove(inode);
   if (!inode.loaded || !inode.disk.allocated()) {
     volume_.cache.discard_object(inode.number);
+    changed_.erase(inode.number);
     table_.erase(inode.number);
     return;
   }
-  inode.idle = idle_.insert(idle_.end(), inode.number);
+  idle_.append(inode);
+  ++idle_count_;
 }
 
 void Inodes::forget_idle(std::size_t keep) {
-  for (auto at = idle_.begin(); at != idle_.end() && idle_.size() > keep;) {
-    const auto idle = table_.find(*at);
-    if (idle->second->changed) {  // it could not be copied to its block
-      ++at;
-      continue;
-    }
-    table_.erase(idle);
-    at = idle_.erase(at);
+  for (CoreInode* at = idle_.first(); at != nullptr && idle_count_ > keep;) {
+    CoreInode& inode = *std::exchange(at, List::after(*at));
+    if (inode.changed) continue;  // it could not be copied to its block
+    idle_.remove(inode);
+    --idle_count_;
+    table_.erase(inode.number);
   }
 }
 

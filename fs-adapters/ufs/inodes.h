@@ -7,13 +7,14 @@
 // last link is gone lives until its last user leaves, who then removes it (scheme.h, 4b).
 
 #include <cstdint>
-#include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "fs-adapters/os/buffer_cache.h"
 #include "fs-adapters/os/executor.h"
+#include "fs-adapters/os/linked_list.h"
 #include "fs-adapters/tree/core_inode.h"
 #include "fs-adapters/ufs/bmap_cache.h"
 #include "fs-adapters/ufs/format.h"
@@ -29,14 +30,14 @@ struct CoreInode : tree::CoreInode {
 
   Inode disk;
   bool loaded = false;
-  bool changed = false;                ///< differs from the copy in its block
+  bool changed = false;                ///< differs from the copy in its block: Inodes::changed_ has it, too
   std::int64_t next_sequential = 0;    ///< the block that a sequential reader would ask for next
   FragmentAddress last_allocated = 0;  ///< since it is in core; 0: nothing
   std::uint16_t links_tagged = 0;      ///< Netra: the count that its link tags go with
   /// Of a regular file where there are such caches. While it is empty the inode on the disk has none, either, whose
   /// pointers lead anywhere.
   BmapCache bmap = {};
-  std::list<InodeNumber>::iterator idle = {};
+  os::Links<CoreInode> in_list;  ///< of Inodes: used_ or idle_
 };
 
 /// Every inode in core that a volume's tree knows is one.
@@ -70,10 +71,12 @@ class Inodes final : public tree::InodeOwner {
   /// Key of the block where it lies.
   os::BufferKey block_key(InodeNumber number) const;
   std::size_t offset_in_block(InodeNumber number) const;
-  std::size_t changed() const;  ///< since they were copied to their blocks
-  bool changed(InodeNumber number) const;
+  /// Since they were copied to their blocks.
+  std::size_t changed() const { return changed_.size(); }
+  bool changed(InodeNumber number) const { return changed_.contains(number); }
   /// In core, allocated, and nobody's name: those that somebody has open.
   std::vector<InodeNumber> without_links() const;
+  bool without_links(InodeNumber number) const;  ///< it is one of them
   std::size_t in_core() const { return table_.size(); }
   /// Those nobody refers to, but for the changed ones.
   void forget_idle(std::size_t keep);
@@ -84,7 +87,11 @@ class Inodes final : public tree::InodeOwner {
 
   Volume& volume_;
   std::map<InodeNumber, std::unique_ptr<CoreInode>> table_;
-  std::list<InodeNumber> idle_;  ///< nobody refers to them; longest first
+  std::set<InodeNumber> changed_;
+  using List = os::LinkedList<CoreInode, &CoreInode::in_list>;
+  List used_;  ///< somebody refers to them
+  List idle_;  ///< nobody does; longest first
+  std::size_t idle_count_ = 0;
   bool write_back_scheduled_ = false;
 };
 

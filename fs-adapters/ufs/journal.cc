@@ -232,7 +232,9 @@ bool Journal::journalled(os::Content content, const os::BufferKey& key, Fragment
 /// The last image of that place, if this is it.
 const Journal::Image* Journal::committed(FragmentAddress home, std::span<const std::byte> bytes) const {
   const auto image = images_.find(home);
-  if (image == images_.end() || !std::ranges::equal(image->second.bytes, bytes)) return nullptr;
+  if (image == images_.end() || image->second.bytes.size() != bytes.size() ||
+      std::memcmp(image->second.bytes.data(), bytes.data(), bytes.size()) != 0)
+    return nullptr;
   return &image->second;
 }
 
