@@ -7,9 +7,9 @@
 // last link is gone lives until its last user leaves, who then removes it (scheme.h, 4b).
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "fs-adapters/os/buffer_cache.h"
@@ -86,7 +86,7 @@ class Inodes final : public tree::InodeOwner {
   VfsResult<os::HeldBuffer> read_block(InodeNumber number);
 
   Volume& volume_;
-  std::map<InodeNumber, std::unique_ptr<CoreInode>> table_;
+  std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> table_;
   std::set<InodeNumber> changed_;
   using List = os::LinkedList<CoreInode, &CoreInode::in_list>;
   List used_;  ///< somebody refers to them
