@@ -197,6 +197,10 @@ run_document() {
 
 read_table
 run_document README < <(markdown README.md)
+for page in "$top"/docs/*.md; do
+  page=docs/$(basename "$page" .md)
+  ! grep -q '^```$' "$top/$page.md" || run_document "$page" < <(markdown "$page.md")
+done
 run_document HACKING < <(markdown HACKING.md)
 run_document WALKTHROUGH < <(markdown fs-adapters/examples/WALKTHROUGH.md)
 run_document help < <(help_texts)
