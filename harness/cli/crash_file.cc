@@ -2,6 +2,7 @@
 #include "harness/cli/crash_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
@@ -77,6 +78,8 @@ Result<void> write_crash_file(const CrashFile& of, const fs::path& path) {
   if (of.state) page->facts.emplace_back("crash state", states::format(*of.state));
   page->facts.emplace_back("recording",
                            fmt::format("{}, {} events", of.run->path().filename().string(), page->events));
+  if (!of.faults.empty())
+    page->facts.emplace_back("when the power returned", fmt::format("{}", fmt::join(of.faults, ", ")));
   page->log = of.log;
   page->reproduce = of.reproduce;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);

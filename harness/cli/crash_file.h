@@ -19,6 +19,7 @@ struct CrashFile {
   bool checked = false;
   std::vector<oracle::Finding> findings;
   std::string log;
+  std::vector<std::string> faults;             ///< of an array, when the power returned
   std::vector<explorer::JudgedState> states;  ///< by full name; those of other recordings are left out
   std::string recovery_of;                    ///< the recording is that of the recovery of this state
   std::vector<std::string> reproduce;

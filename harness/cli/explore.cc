@@ -376,6 +376,7 @@ Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailu
                .checked = true,
                .findings = outcome.findings,
                .log = outcome.log,
+               .faults = explored.machine.faults_in_recovery(),
                .states = explored.states,
                .recovery_of = outcome.recovery_of,
                .reproduce = {replay_command(explored) + " --state " +

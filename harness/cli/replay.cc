@@ -119,6 +119,7 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .checked = true,
                .findings = now.findings,
                .log = now.log,
+               .faults = recorded_machine(opened.run->header(), trial.machine).faults_in_recovery(),
                .states = trial.states,
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};

@@ -374,13 +374,17 @@ class Timeline {
                        .event = state.event};
     if (options_.state && *options_.state == state && !options_.state_name.empty())
       told.name = options_.state_name;
-    if (state.base == CrashState::Base::members) {
-      for (const auto& [device, event] : state.stopped)
-        told.stopped.emplace_back(device, Moment{event, time_before(event)});
-      return told;
-    }
     // What an array has of a write is on its members, in part.
-    if (state.base == CrashState::Base::physical && run_.header().of_array()) return told;
+    told.by_members = run_.header().of_array() && state.base != CrashState::Base::writes;
+    for (const auto& [device, event] : state.stopped) {
+      told.stopped.emplace_back(device, Moment{event, time_before(event)});
+      for (std::size_t i = 0; i < page_.media.size(); ++i) {
+        const report::TimelineMediaWrite& media = page_.media[i];
+        if (media.device == device && media.at.event >= event && media.at.event < state.event)
+          told.undone.push_back(i);
+      }
+    }
+    if (told.by_members || state.base == CrashState::Base::members) return told;
     if (state.base == CrashState::Base::writes) {
       for (const states::UnflushedWrite& one : run_.unflushed_of(state)) {
         const model::RequestId request = run_.writes(one.device)[one.write].request;
@@ -414,6 +418,8 @@ class Timeline {
     std::int64_t at = 0;
     for (const report::TimelineMediaWrite& media : page_.media)
       if (media.at.event < event) at = media.at.at_ns;
+    for (const TimelineRequest& request : page_.requests)
+      if (request.submitted.event < event) at = std::max(at, request.submitted.at_ns);
     return at;
   }
 

@@ -78,6 +78,31 @@ TEST(CrashTimeline, TellsWhatTheStateLacks) {
   EXPECT_EQ(page->cut, 12U);
 }
 
+/// Two members of an array, one of which stopped before the other.
+TEST(CrashTimeline, TellsWhatMembersDidNotDo) {
+  const TemporaryFolder folder;
+  record::RecordingHeader header{
+      .seed = 1, .devices = {{"hd0", "raid", 4096, 1, false}, {"hd0.0", "disk", 4096, 1}, {"hd0.1", "disk", 4096, 1}}};
+  auto writer = record::RecordingWriter::create(folder / "array.hcrec", header);
+  ASSERT_TRUE(writer) << writer.error().message();
+  const auto data = RecordedDisk::stamps(1, 1, 0, 4096);
+  (*writer)->submitted(0, 10, {.id = 1, .op = model::Op::write, .lba = 0, .sectors = 8, .data = data});
+  for (const model::DeviceId member : {1, 2})
+    (*writer)->media_written(member, 20 + member, {.source = 1, .lba = 8, .sectors = 8, .bytes = data});
+  (*writer)->media_written(2, 30, {.source = 1, .lba = 16, .sectors = 8, .bytes = data});
+  writer->reset();
+  const auto run = states::RunHistory::load(folder / "array.hcrec");
+  ASSERT_TRUE(run) << run.error().message();
+  const auto page = crash_timeline(**run, {.state = states::parse_crash_state("m4:2@2").value()});
+  ASSERT_TRUE(page) << page.error().message();
+  const TimelineState& state = page->states.at(page->shown.value());
+  EXPECT_TRUE(state.by_members);
+  ASSERT_EQ(page->requests.size(), 1U) << "the host's, not those to members";
+  EXPECT_EQ(state.undone, (std::vector<std::size_t>{1, 2})) << "of the second member, after its end";
+  ASSERT_EQ(state.stopped.size(), 1U);
+  EXPECT_EQ(state.stopped[0].first, 2U);
+}
+
 TEST(CrashTimeline, SaysWhatItLeavesOut) {
   const TemporaryFolder folder;
   const auto run = a_short_run(folder);

@@ -82,7 +82,7 @@
   }
   const fateSets = new Map();
   function fateOf(state, i) {
-    if (state < 0) return RISK;
+    if (state < 0 || data.states[state].members) return RISK;
     if (!fateSets.has(state)) {
       fateSets.set(state, {lost: new Set(data.states[state].lost), torn: new Map(data.states[state].torn.map((t) => [t[0], t]))});
     }
@@ -296,6 +296,10 @@
       marks[fate] += fate === RISK ? `M${a} ${y - 4}l4 4-4 4-4-4z` : fate === KEPT ? `M${a} ${y}h0` :
                      fate === TORN ? `M${a} ${num(y - 4.5)}l5 8h-10z` : `M${num(a - 3.5)} ${num(y - 3.5)}l7 7m0-7l-7 7`;
     }
+    for (const i of state >= 0 ? data.states[state].undone : []) {
+      const [, at, row, y] = data.media[i], mx = num(x(place(at)));
+      if (seen(mx, mx)) marks[LOST] += `M${num(mx - 3.5)} ${num(tops[row] + y - 3.5)}l7 7m0-7l-7 7`;
+    }
     const names = ['risk', 'kept', 'torn', 'lost'];
     fill(layer.fates, paths([...names.map((n, f) => [n + '-tail', tails[f]]), ...names.map((n, f) => [n, marks[f]])]));
     let stops = '';
@@ -328,8 +332,9 @@
     const one = risks.length === 1;
     let text = `At ${timeText(timeOf(cut))}, after ${cut} events: ${risks.length} ${one ? 'write' : 'writes'} (${bytesText(amount)}) had no completed flush behind ${one ? 'it' : 'them'}`;
     if (inFlight > 0) text += `, ${inFlight} of them in flight`;
-    if (data.media.length > 0 && risks.length > 0) text += `; ${onMedium} had reached the medium all the same`;
-    if (state >= 0 && risks.length > 0) text += `; ${data.states[state].lost.length} lost, ${data.states[state].torn.length} torn in state ${data.states[state].name}`;
+    if (data.media.length > 0 && risks.length > 0 && !data.states.some((s) => s.members)) text += `; ${onMedium} had reached the medium all the same`;
+    if (state >= 0 && data.states[state].members) text += `; ${data.states[state].undone.length} media writes of members that had stopped are missing in state ${data.states[state].name}`;
+    else if (state >= 0 && risks.length > 0) text += `; ${data.states[state].lost.length} lost, ${data.states[state].torn.length} torn in state ${data.states[state].name}`;
     byId('at-cut').textContent = text + '.' + lastPromise();
   }
   function tellVerdicts() {

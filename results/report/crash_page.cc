@@ -123,7 +123,9 @@ json states_of(const CrashPage& page) {
                       {"event", state.event},
                       {"lost", state.lost},
                       {"torn", torn},
-                      {"stopped", stopped}});
+                      {"members", state.by_members},
+                      {"stopped", stopped},
+                      {"undone", state.undone}});
   }
   return states;
 }
@@ -188,7 +190,7 @@ const TimelineState* shown_state(const CrashPage& page) {
 
 enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 Fate fate_of(const TimelineState* state, std::size_t request) {
-  if (state == nullptr) return Fate::unknown;
+  if (state == nullptr || state->by_members) return Fate::unknown;
   if (std::ranges::find(state->lost, request) != state->lost.end()) return Fate::lost;
   if (std::ranges::any_of(state->torn, [&](const auto& each) { return each.request == request; }))
     return Fate::torn;
@@ -226,12 +228,13 @@ std::string legend(const CrashPage& page) {
   };
   entry("<path class=\"k-write\" d=\"M2 6h14\"/><path class=\"k-tail\" d=\"M16 6h16\"/>",
         "write in flight, then not flushed");
-  if (page.shown) {
+  const TimelineState* state = shown_state(page);
+  if (state != nullptr && !state->by_members) {
     entry("<path class=\"k-kept-tail\" d=\"M6 6h26\"/><path class=\"k-kept\" d=\"M6 6h0\"/>",
           "at risk, and there");
     entry("<path class=\"k-lost-tail\" d=\"M6 6h26\"/><path class=\"k-lost\" d=\"M2.5 2.5l7 7m0-7l-7 7\"/>",
           "lost");
-    if (!page.states[*page.shown].torn.empty())
+    if (!state->torn.empty())
       entry("<path class=\"k-torn-tail\" d=\"M6 6h26\"/><path class=\"k-torn\" d=\"M6 1.5l5 8h-10z\"/>",
             "torn");
   }
@@ -242,6 +245,8 @@ std::string legend(const CrashPage& page) {
           "flush, and what it completes");
   if (!page.media.empty())
     entry("<path class=\"k-media\" d=\"M8 3v6M14 3v6M20 3v6\"/>", "reached the medium");
+  if (state != nullptr && !state->undone.empty())
+    entry("<path class=\"k-lost\" d=\"M13.5 2.5l7 7m0-7l-7 7\"/>", "did not: its member had stopped");
   entry("<path class=\"k-cut\" d=\"M17 0v12\"/>", "power cut");
   if (page.states.size() > 1) {
     entry("<path class=\"k-state-kept\" d=\"M17 6h0\"/>", "promises kept");
@@ -257,8 +262,12 @@ std::string at_the_cut(const CrashPage& page, const PicturePlan& plan) {
                   time_text(plan.cut_ns), page.cut, risk.writes, risk.writes == 1 ? "write" : "writes",
                   bytes(static_cast<double>(risk.bytes)), risk.writes == 1 ? "it" : "them");
   if (risk.in_flight > 0) out += fmt::format(", {} of them in flight", risk.in_flight);
-  if (const TimelineState* state = shown_state(page); state != nullptr && risk.writes > 0)
+  if (const TimelineState* state = shown_state(page); state != nullptr && state->by_members) {
+    out += fmt::format("; {} media writes of members that had stopped are missing in state {}", state->undone.size(),
+                       state->name);
+  } else if (state != nullptr && risk.writes > 0) {
     out += fmt::format("; {} lost, {} torn in state {}", state->lost.size(), state->torn.size(), state->name);
+  }
   out += ".";
   const TimelineMark* last = nullptr;
   for (const TimelineMark& mark : page.marks)

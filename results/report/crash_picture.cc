@@ -165,7 +165,7 @@ class Rows {
       if (page_.media[i].device == device) plan_.media[i] = {plan_.rows.size(), lines.y(page_.media[i].lba)};
     }
     add({.kind = PictureRow::Kind::media,
-         .label = "on the medium",
+         .label = "medium",
          .heading = std::move(heading),
          .device = device,
          .height = lines.height()});
@@ -580,14 +580,20 @@ class Picture {
       all.add(fate_of(state, i), bar_of(request), std::min(x(plan_.cut_ns), right_ + 4),
               y_of(plan_.requests[i]));
     }
+    if (state != nullptr) {
+      for (const std::size_t i : state->undone) {
+        const double at = x(page_.media[i].at.at_ns);
+        if (seen(at, at)) all.cross(at, y_of(plan_.media[i]));
+      }
+    }
     return path("risk-tail", all.tails[0]) + path("kept-tail", all.tails[1]) +
            path("torn-tail", all.tails[2]) + path("lost-tail", all.tails[3]) + path("risk", all.marks[0]) +
-           path("kept", all.marks[1]) + path("torn", all.marks[2]) + path("torn-cross", all.crosses) +
+           path("kept", all.marks[1]) + path("torn", all.marks[2]) + 
            path("lost", all.marks[3]);
   }
   enum Fate : std::uint8_t { risk, kept, torn, lost };
   static Fate fate_of(const TimelineState* state, std::size_t request) {
-    if (state == nullptr) return risk;
+    if (state == nullptr || state->by_members) return risk;
     if (std::ranges::find(state->lost, request) != state->lost.end()) return lost;
     if (std::ranges::any_of(state->torn, [&](const auto& each) { return each.request == request; }))
       return torn;
@@ -596,7 +602,7 @@ class Picture {
   /// Each fate has a shape of its own: diamond, disk, triangle with a cross, cross.
   struct Fates {
     std::array<std::string, 4> tails, marks;
-    std::string crosses;
+    
     void add(Fate fate, std::pair<double, double> bar, double cut, double y) {
       const double from = bar.first;
       tails.at(fate) += fmt::format("M{:.1f} {:.1f}H{:.1f}", from, y, std::max(cut, from + kShortestBar));
@@ -605,7 +611,10 @@ class Picture {
       if (fate == torn) {
         marks[torn] += fmt::format("M{:.1f} {:.1f}l5 8h-10z", from, y - 4.5);
       }
-      if (fate == lost) marks[lost] += fmt::format("M{0:.1f} {1:.1f}l7 7m0-7l-7 7", from - 3.5, y - 3.5);
+      if (fate == lost) cross(from, y);
+    }
+    void cross(double at, double y) {
+      marks[lost] += fmt::format("M{:.1f} {:.1f}l7 7m0-7l-7 7", at - 3.5, y - 3.5);
     }
   };
 
