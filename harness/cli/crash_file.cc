@@ -90,7 +90,8 @@ Result<void> write_crash_file(const CrashFile& of, const fs::path& path) {
 }
 
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state) {
-  if (state.base != states::CrashState::Base::writes) return std::numeric_limits<std::size_t>::max();
+  if (state.base == states::CrashState::Base::members) return state.stopped.size();
+  if (state.base == states::CrashState::Base::physical) return std::numeric_limits<std::size_t>::max();
   const auto unflushed = explorer::unflushed_requests(run, state);
   return static_cast<std::size_t>(std::ranges::count_if(
       unflushed, [&](const auto request) { return explorer::missing_write(state, request).has_value(); }));

@@ -19,7 +19,7 @@ struct CrashFile {
   bool checked = false;
   std::vector<oracle::Finding> findings;
   std::string log;
-  std::vector<std::string> faults;             ///< of an array, when the power returned
+  std::vector<std::string> faults;            ///< of an array, when the power returned
   std::vector<explorer::JudgedState> states;  ///< by full name; those of other recordings are left out
   std::string recovery_of;                    ///< the recording is that of the recovery of this state
   std::vector<std::string> reproduce;
@@ -28,7 +28,8 @@ struct CrashFile {
 /// Replaces the file if there is one. Errors: the recording's, or that the file cannot be written.
 Result<void> write_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
-/// How many writes a state lacks, wholly or in part; a state that is not of writes counts as lacking all.
+/// How many writes a state lacks, wholly or in part, or how many members stopped before the others; a physical state counts
+/// as lacking all.
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state);
 
 /// Tells where it is, on stderr.

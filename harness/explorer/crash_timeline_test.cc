@@ -82,7 +82,8 @@ TEST(CrashTimeline, TellsWhatTheStateLacks) {
 TEST(CrashTimeline, TellsWhatMembersDidNotDo) {
   const TemporaryFolder folder;
   record::RecordingHeader header{
-      .seed = 1, .devices = {{"hd0", "raid", 4096, 1, false}, {"hd0.0", "disk", 4096, 1}, {"hd0.1", "disk", 4096, 1}}};
+      .seed = 1,
+      .devices = {{"hd0", "raid", 4096, 1, false}, {"hd0.0", "disk", 4096, 1}, {"hd0.1", "disk", 4096, 1}}};
   auto writer = record::RecordingWriter::create(folder / "array.hcrec", header);
   ASSERT_TRUE(writer) << writer.error().message();
   const auto data = RecordedDisk::stamps(1, 1, 0, 4096);

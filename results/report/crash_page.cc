@@ -263,8 +263,8 @@ std::string at_the_cut(const CrashPage& page, const PicturePlan& plan) {
                   bytes(static_cast<double>(risk.bytes)), risk.writes == 1 ? "it" : "them");
   if (risk.in_flight > 0) out += fmt::format(", {} of them in flight", risk.in_flight);
   if (const TimelineState* state = shown_state(page); state != nullptr && state->by_members) {
-    out += fmt::format("; {} media writes of members that had stopped are missing in state {}", state->undone.size(),
-                       state->name);
+    out += fmt::format("; {} media writes of members that had stopped are missing in state {}",
+                       state->undone.size(), state->name);
   } else if (state != nullptr && risk.writes > 0) {
     out += fmt::format("; {} lost, {} torn in state {}", state->lost.size(), state->torn.size(), state->name);
   }

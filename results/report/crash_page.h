@@ -113,8 +113,10 @@ struct TimelineState {
   std::vector<Torn> torn;
   /// Of an array: what became of the host's writes is known on its members only.
   bool by_members = false;
-  std::vector<std::size_t> undone;  ///< indices into media: what stopped members did not do any more before the cut
-  std::vector<std::pair<std::size_t, Moment>> stopped;  ///< members of an array that stopped before the others
+  std::vector<std::size_t>
+      undone;  ///< indices into media: what stopped members did not do any more before the cut
+  std::vector<std::pair<std::size_t, Moment>>
+      stopped;  ///< members of an array that stopped before the others
 };
 
 struct CrashPage {

@@ -197,6 +197,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
       end = std::max(end, plan.scale.place(moment.at_ns));
     };
     for (const TimelineRequest& request : page.requests) {
+      // What the cut can take may be older than the workload.
+      if (at_risk(request, page.cut)) begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
       see(request.submitted);
       if (request.acked) see(*request.acked);
     }
@@ -261,10 +263,10 @@ class Picture {
     group("media", media());
     group("unflushed", unflushed());
     group("operations", operations());
-    group("states", states());
     group("veil", veil());
     group("fates", fates());
     group("cut", cut());
+    group("states", states());
     group("pick", "");
     return out_ + "</g>\n</svg>\n";
   }
@@ -588,8 +590,7 @@ class Picture {
     }
     return path("risk-tail", all.tails[0]) + path("kept-tail", all.tails[1]) +
            path("torn-tail", all.tails[2]) + path("lost-tail", all.tails[3]) + path("risk", all.marks[0]) +
-           path("kept", all.marks[1]) + path("torn", all.marks[2]) + 
-           path("lost", all.marks[3]);
+           path("kept", all.marks[1]) + path("torn", all.marks[2]) + path("lost", all.marks[3]);
   }
   enum Fate : std::uint8_t { risk, kept, torn, lost };
   static Fate fate_of(const TimelineState* state, std::size_t request) {
@@ -602,7 +603,7 @@ class Picture {
   /// Each fate has a shape of its own: diamond, disk, triangle with a cross, cross.
   struct Fates {
     std::array<std::string, 4> tails, marks;
-    
+
     void add(Fate fate, std::pair<double, double> bar, double cut, double y) {
       const double from = bar.first;
       tails.at(fate) += fmt::format("M{:.1f} {:.1f}H{:.1f}", from, y, std::max(cut, from + kShortestBar));
