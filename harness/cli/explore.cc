@@ -13,9 +13,11 @@
 
 #include "harness/campaign/array_disk.h"
 #include "harness/cli/command.h"
+#include "harness/cli/crash_file.h"
 #include "harness/cli/lab_command.h"
 #include "harness/explorer/exploration.h"
 #include "harness/explorer/failure_report.h"
+#include "harness/explorer/plain_checks.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/base/size.h"
 #include "plugin/record/recording.h"
@@ -31,7 +33,7 @@ constexpr const char* kRecordingName = "workload.hcrec";
 constexpr std::size_t kFailuresShown = 20;
 
 struct ExploreArguments {
-  std::string recording, filesystem, workload, application, size, keep;
+  std::string recording, filesystem, workload, application, size, keep, html;
   std::vector<std::string> strategies;
   std::uint64_t budget = 1000, seed = 1;
   std::uint32_t rounds = 60;
@@ -52,6 +54,7 @@ struct Explored {
   explorer::RecordedWorkload workload;
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
+  std::vector<explorer::JudgedState> states;
   double cpu_s = 0;
 };
 
@@ -203,6 +206,9 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   std::uint64_t checked = 0;
   options->on_state = [&](const explorer::StateOutcome& outcome) {
     ++explored.verdicts[std::string(oracle::name(outcome.judgement.verdict))];
+    explored.states.push_back({outcome.full_name(), std::string(states::name(outcome.strategy)),
+                               std::string(oracle::name(outcome.judgement.verdict)),
+                               outcome.judgement.summary});
     show_progress(outcome, ++checked);
   };
   const double cpu_before = own_cpu_seconds();
@@ -350,7 +356,66 @@ void keep_recordings(Explored& explored) {
   }
 }
 
-/// The first failure of each kind made small, its account beside the recordings.
+std::string replay_command(const Explored& explored) {
+  return fmt::format("headcrash replay {} --fs {}{}", explored.workload.recording.string(),
+                     explored.filesystem.name, explored.machine.as_options());
+}
+
+/// A state of it as a page, and where the page is.
+Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
+                        const std::string& state, const fs::path& path) {
+  const explorer::StateOutcome& outcome = failure.outcome;
+  const auto run = states::RunHistory::load(outcome.recording);
+  if (!run) return pass_on(run);
+  auto parsed = states::parse_crash_state(state);
+  if (!parsed) return pass_on(parsed);
+  CrashFile of{.run = run->get(),
+               .filesystem = &explored.filesystem,
+               .state = std::move(*parsed),
+               .judgement = outcome.judgement,
+               .checked = true,
+               .findings = outcome.findings,
+               .log = outcome.log,
+               .faults = explored.machine.faults_in_recovery(),
+               .states = explored.states,
+               .recovery_of = outcome.recovery_of,
+               .reproduce = {replay_command(explored) + " --state " +
+                             explorer::quoted(
+                                 outcome.recovery_of.empty() ? state : outcome.recovery_of + "/" + state)}};
+  if (outcome.recovery_of.empty()) of.workload = &explored.workload;
+  if (const auto written = write_crash_file(of, path); !written) return written;
+  print_crash_file(path);
+  return {};
+}
+
+/// Of the confirmed failures the one that lacks the fewest writes, which tells most; without any all of the recording.
+Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
+  const explorer::ConfirmedFailure* telling = nullptr;
+  std::size_t fewest = 0;
+  for (const explorer::ConfirmedFailure& failure : explored.result.failures) {
+    if (!failure.confirmed) continue;
+    const auto run = states::RunHistory::load(failure.outcome.recording);
+    const auto state = states::parse_crash_state(failure.outcome.state);
+    if (!run) return pass_on(run);
+    if (!state) return pass_on(state);
+    const std::size_t missing = missing_writes(**run, *state);
+    if (telling != nullptr && missing >= fewest) continue;
+    telling = &failure;
+    fewest = missing;
+  }
+  if (telling != nullptr) return write_page(explored, *telling, telling->outcome.state, arguments.html);
+  const auto run = states::RunHistory::load(explored.workload.recording);
+  if (!run) return pass_on(run);
+  const CrashFile of{.run = run->get(),
+                     .filesystem = &explored.filesystem,
+                     .workload = &explored.workload,
+                     .states = explored.states};
+  if (const auto written = write_crash_file(of, arguments.html); !written) return written;
+  print_crash_file(arguments.html);
+  return {};
+}
+
+/// The first failure of each kind made small, its account and its page beside the recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = explored.workload.recording.parent_path();
   const auto record =
@@ -358,13 +423,12 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
   if (!record) return pass_on(record);
   for (const std::size_t i : explorer::first_of_each_kind(explored.result.failures)) {
     if (interrupted()) return {};
-    const auto report = explorer::report_failure(
-        explored.lab->guest(0), explored.filesystem, explored.workload, explored.result.failures[i],
-        {.record = *record,
-         .recordings = folder,
-         .replay = fmt::format("headcrash replay {} --fs {}{}", explored.workload.recording.string(),
-                               explored.filesystem.name, explored.machine.as_options()),
-         .interrupted = &interrupted()});
+    const auto report = explorer::report_failure(explored.lab->guest(0), explored.filesystem,
+                                                 explored.workload, explored.result.failures[i],
+                                                 {.record = *record,
+                                                  .recordings = folder,
+                                                  .replay = replay_command(explored),
+                                                  .interrupted = &interrupted()});
     if (!report) return pass_on(report);
     const fs::path account = folder / fmt::format("failure-{}.txt", i + 1);
     std::ofstream file(account);
@@ -372,6 +436,11 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
     if (!file.flush()) return fail(account.string(), "cannot be written");
     fmt::print(stderr, "headcrash: {}: {}\n", account.string(),
                report->account.substr(0, report->account.find('\n')));
+    const auto drawn = write_page(
+        explored, explored.result.failures[i],
+        report->minimised_state.empty() ? explored.result.failures[i].outcome.state : report->minimised_state,
+        fs::path(account).replace_extension(".html"));
+    if (!drawn) return pass_on(drawn);
   }
   return {};
 }
@@ -394,6 +463,10 @@ int run(const ExploreArguments& arguments) {
   }
   if (!explored.result.failures.empty() && arguments.recording.empty() && arguments.keep.empty())
     keep_recordings(explored);
+  if (!arguments.html.empty()) {
+    if (const auto written = write_html(arguments, explored); !written)
+      return report_error(written.error(), arguments.as_json);
+  }
   if (arguments.minimise) {
     if (const auto written = write_accounts(arguments, explored); !written)
       return report_error(written.error(), arguments.as_json);
@@ -453,8 +526,13 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   command->add_option("--record", arguments->keep, "Folder that keeps the new recordings");
-  command->add_flag("--minimise", arguments->minimise,
-                    "Minimise the first failure of each kind and write a report beside the recordings");
+  command->add_flag(
+      "--minimise", arguments->minimise,
+      "Minimise the first failure of each kind and write it up, as text and as a page, beside the recordings");
+  command->add_option(
+      "--html", arguments->html,
+      "Draw the failure that lacks the fewest writes as a page, with the verdicts of all cuts; one "
+      "file, which needs no network");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "Stop at the first failure that is reproduced on a fresh guest");
   command->add_option("--jobs", arguments->jobs, "Number of guests")
@@ -463,6 +541,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash explore --workload ace-seq1/17 --fs ext4\n"
+      "  headcrash explore --workload fsync-unlinked --fs btrfs --html crash.html\n"
       "  headcrash explore --application sqlite --fs ext4 --strategy prefix --budget 40\n"
       "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record "
       "here\n"

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "harness/cli/command.h"
+#include "harness/cli/crash_file.h"
 #include "plugin/base/size.h"
 #include "plugin/record/dm_log_writes.h"
 #include "plugin/record/text_export.h"
@@ -20,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 struct RecordingArguments {
-  std::string file, output, format, device, size;
+  std::string file, output, format, device, size, html, state, filesystem;
   bool as_json = false;
 };
 
@@ -217,6 +218,50 @@ int run_export(const RecordingArguments& arguments) {
   return kFine;
 }
 
+/// The state that is named; else that of the power cut, if the power went.
+Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments& arguments,
+                                                        const states::RunHistory& run) {
+  if (!arguments.state.empty() && arguments.state != "cut") {
+    auto state = states::parse_crash_state(arguments.state);
+    if (!state) return pass_on(state);
+    return std::optional(std::move(*state));
+  }
+  if (!run.has_media_events()) return std::nullopt;
+  auto reader = record::RecordingReader::open(run.path());
+  if (!reader) return pass_on(reader);
+  for (std::uint64_t ordinal = 0; ordinal < run.events(); ++ordinal) {
+    const auto event = reader->next(record::PayloadUse::pass_over);
+    if (!event) return pass_on(event);
+    if (!*event) break;
+    if ((*event)->kind == record::Kind::power && (*event)->detail == 0)
+      return std::optional(states::CrashState{.base = states::CrashState::Base::physical, .event = ordinal});
+  }
+  return std::nullopt;
+}
+
+int run_show(const RecordingArguments& arguments) {
+  std::optional<adapters::LinuxAdapter> filesystem;
+  if (!arguments.filesystem.empty()) {
+    auto loaded = adapters::load_adapter(arguments.filesystem);
+    if (!loaded) return report_error(loaded.error(), false);
+    filesystem = std::move(*loaded);
+  }
+  const auto run = states::RunHistory::load(arguments.file);
+  if (!run) return report_error(run.error(), false);
+  const auto workload = explorer::open_recorded_workload(arguments.file);
+  if (!workload) return report_error(workload.error(), false);
+  const auto state = state_to_show(arguments, **run);
+  if (!state) return report_error(state.error(), false);
+  const auto written = write_crash_file({.run = run->get(),
+                                         .filesystem = filesystem ? &*filesystem : nullptr,
+                                         .workload = &*workload,
+                                         .state = *state},
+                                        arguments.html);
+  if (!written) return report_error(written.error(), false);
+  print_crash_file(arguments.html);
+  return kFine;
+}
+
 int run_import(const RecordingArguments& arguments) {
   std::uint64_t bytes = 0;
   if (!arguments.size.empty()) {
@@ -240,6 +285,17 @@ void add_recording(CLI::App& app, int& exit_code) {
   info->add_option("FILE", arguments->file, "Recording")->required();
   info->add_flag("--json", arguments->as_json, "Print it as JSON");
   info->callback([arguments, &exit_code] { exit_code = run_info(*arguments); });
+
+  CLI::App* shown = command->add_subcommand(
+      "show", "Draws a recording as a page: requests, flushes, and a cut to be moved");
+  shown->add_option("FILE", arguments->file, "Recording")->required();
+  shown->add_option("--html", arguments->html, "Page to make: one file, which needs no network")->required();
+  shown->add_option(
+      "--state", arguments->state,
+      "Crash state to show, by name; default: the power cut, if the power went, or all of the recording");
+  shown->add_option("--fs", arguments->filesystem,
+                    "File system, to name its blocks; default: as its superblock says");
+  shown->callback([arguments, &exit_code] { exit_code = run_show(*arguments); });
 
   CLI::App* exported = command->add_subcommand("export", "Writes a recording in another format");
   exported->add_option("FILE", arguments->file, "Recording")->required();
@@ -265,6 +321,7 @@ void add_recording(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n"
       "  headcrash recording info run.hcrec --json\n"
+      "  headcrash recording show run.hcrec --html run.html\n"
       "  headcrash recording export run.hcrec --format blkparse -o run.txt\n"
       "  headcrash recording import guest.log --format dm-log-writes -o guest.hcrec\n\n"
       "A truncated recording is read as far as it is complete; a damaged one exits with 2.");

@@ -10,6 +10,7 @@
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/trial.h"
 #include "harness/cli/command.h"
+#include "harness/cli/crash_file.h"
 #include "harness/cli/lab_command.h"
 #include "harness/cli/stored_trial.h"
 #include "harness/explorer/check_state.h"
@@ -26,7 +27,7 @@ constexpr int kCannotTell = 125;  // git bisect skip
 
 struct ReplayArguments {
   TrialArguments trial;
-  std::string kernel, modules;
+  std::string kernel, modules, html;
   bool shell = false, as_json = false;
 };
 
@@ -95,6 +96,40 @@ int cannot_tell(const Error& error, bool as_json) {
   return kCannotTell;
 }
 
+/// What shows it again: as it was asked for.
+std::string command_of(const StoredTrial& trial, const ReplayArguments& arguments) {
+  const bool recorded = trial.database.empty();
+  std::string command = fmt::format("headcrash replay {}", explorer::quoted(arguments.trial.trial));
+  command +=
+      recorded ? " --fs " + trial.filesystem.name + trial.machine.as_options() : " --db " + trial.database;
+  if (!trial.state.empty()) command += " --state " + explorer::quoted(trial.state);
+  return command;
+}
+
+/// --html: the cut as a page, with the verdict of now.
+Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, const Replayed& now,
+                        const ReplayArguments& arguments) {
+  if (arguments.html.empty()) return {};
+  const auto workload = explorer::open_recorded_workload(trial.recording);
+  if (!workload) return pass_on(workload);
+  CrashFile of{.run = opened.run.get(),
+               .filesystem = &trial.filesystem,
+               .state = opened.state,
+               .judgement = now.judgement,
+               .checked = true,
+               .findings = now.findings,
+               .log = now.log,
+               .faults = recorded_machine(opened.run->header(), trial.machine).faults_in_recovery(),
+               .states = trial.states,
+               .recovery_of = opened.recovery_of,
+               .reproduce = {command_of(trial, arguments)}};
+  // A recovery does nothing of the workload.
+  if (opened.recovery_of.empty()) of.workload = &*workload;
+  if (const auto written = write_crash_file(of, arguments.html); !written) return written;
+  print_crash_file(arguments.html);
+  return {};
+}
+
 int replay_state(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   const auto checker = checker_of(trial, opened);
   if (!checker) return report_error(checker.error(), arguments.as_json);
@@ -103,6 +138,8 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened, const Repl
   explorer::StateOutcome outcome =
       checker->check((*lab)->guest(0), opened.state, {.wholly_in_guest = true, .fresh_guest = true});
   const Replayed now{outcome.full_name(), outcome.judgement, outcome.findings, outcome.log};
+  if (const auto written = write_page(trial, opened, now, arguments); !written)
+    return report_error(written.error(), arguments.as_json);
   return report_outcome(now, trial.outcome, arguments.as_json);
 }
 
@@ -137,6 +174,14 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   Replayed now{.what = record->key, .judgement = {verdict_named(record->verdict), record->summary}};
   for (const db::FindingRecord& each : record->findings)
     now.findings.push_back(finding_of(each.kind, each.tier, each.path, each.expected, each.found));
+  if (!arguments.html.empty()) {
+    StoredTrial again = trial;
+    again.recording = artefacts / "recording.hcrec";
+    const auto opened = open_state(again);
+    if (!opened) return report_error(opened.error(), arguments.as_json);
+    if (const auto written = write_page(again, *opened, now, arguments); !written)
+      return report_error(written.error(), arguments.as_json);
+  }
   return report_outcome(now, trial.outcome, arguments.as_json);
 }
 
@@ -241,12 +286,14 @@ void add_replay(CLI::App& app, int& exit_code) {
                       "Kernel image (bzImage) for the guest, in place of Debian's");
   command->add_option("--modules", arguments->modules,
                       "Its modules: the folder that modules_install made, or a .ko file");
+  command->add_option("--html", arguments->html,
+                      "Draw the cut as a page, with what came out: one file, which needs no network");
   command->add_flag("--shell", arguments->shell,
                     "Recover and mount the state, then run lines of standard input in the guest's shell");
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash replay 17 --db demo.db\n  headcrash replay 17 --db demo.db --state "
-      "w1234-17.21\n"
+      "w1234-17.21 --html crash.html\n"
       "  headcrash replay here/workload.hcrec --fs ext4 --state w1234- --shell\n"
       "  git bisect run sh -c 'make -s bzImage || exit 125; headcrash replay 17 --kernel "
       "arch/x86/boot/bzImage'\n\n"

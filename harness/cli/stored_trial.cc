@@ -76,6 +76,7 @@ class Reader {
       return std::move(trial_);
     }
     if (const auto found = read_state(); !found) return pass_on(found);
+    if (const auto found = read_states(); !found) return pass_on(found);
     return std::move(trial_);
   }
 
@@ -176,6 +177,20 @@ class Reader {
     if (!findings) return pass_on(findings);
     trial_.outcome->findings = std::move(*findings);
     return {};
+  }
+
+  Result<void> read_states() {
+    auto rows = db::Statement::prepare(
+        database_.handle(),
+        "SELECT name, strategy, verdict, summary FROM crash_state WHERE trial_id = ? ORDER BY id");
+    if (!rows) return pass_on(rows);
+    rows->bind(trial_.id);
+    while (true) {
+      const auto more = rows->step();
+      if (!more) return pass_on(more);
+      if (!*more) return {};
+      trial_.states.push_back({rows->text(0), rows->text(1), rows->text(2), rows->text(3)});
+    }
   }
 
   db::Database database_;

@@ -12,6 +12,7 @@
 
 #include "fs-adapters/linux/adapter.h"
 #include "harness/cli/command.h"
+#include "harness/explorer/crash_timeline.h"
 #include "harness/explorer/stage_machine.h"
 #include "harness/oracle/verdict.h"
 #include "plugin/base/result.h"
@@ -38,11 +39,12 @@ struct StoredTrial {
   std::int64_t id = 0;  ///< 0: a recording, not in any database
   std::string key, campaign, configuration, database;
   adapters::LinuxAdapter filesystem;
-  explorer::StageMachine machine;        ///< that explored states are put under
-  bool explored = false;                 ///< many states, not one cut
-  std::filesystem::path recording;       ///< empty: none was kept
-  std::string state;                     ///< the one that is meant; empty: the trial's own cut
-  std::optional<StoredOutcome> outcome;  ///< of that state or cut; none: it was never checked
+  explorer::StageMachine machine;             ///< that explored states are put under
+  bool explored = false;                      ///< many states, not one cut
+  std::filesystem::path recording;            ///< empty: none was kept
+  std::string state;                          ///< the one that is meant; empty: the trial's own cut
+  std::optional<StoredOutcome> outcome;       ///< of that state or cut; none: it was never checked
+  std::vector<explorer::JudgedState> states;  ///< all that were checked
 };
 
 /// Errors: no such trial, state, database or recording; each says what there is.

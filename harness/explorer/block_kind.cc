@@ -12,26 +12,17 @@
 #include <array>
 #include <vector>
 
+#include "harness/explorer/byte_order.h"
 #include "harness/workload/stamp.h"
 
 namespace headcrash::explorer {
 namespace {
 
+using report::BlockClass;
 using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kPieceBytes = 4096;
 constexpr std::size_t kPartsShown = 6;
-
-std::uint64_t little(Bytes block, std::size_t at, std::size_t width) {
-  std::uint64_t value = 0;
-  for (std::size_t i = width; i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(block[at + i]);
-  return value;
-}
-std::uint64_t big(Bytes block, std::size_t at, std::size_t width) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < width; ++i) value = value << 8 | std::to_integer<std::uint64_t>(block[at + i]);
-  return value;
-}
 
 /// A magic number at a place of a block; `lba`: only there.
 struct Magic {
@@ -40,32 +31,33 @@ struct Magic {
   std::string_view bytes;
   std::string_view what;
   std::optional<std::uint64_t> lba;
+  BlockClass block;
 };
 using namespace std::string_view_literals;
 constexpr Magic kMagics[] = {
-    {"ext", 1080, "\x53\xef"sv, "superblock", 0},
-    {"ext", 56, "\x53\xef"sv, "superblock", 2},
-    {"ext", 0, "\x0a\xf3"sv, "extent tree block", {}},
-    {"xfs", 0, "XFSB"sv, "superblock", {}},
-    {"xfs", 0, "XAGF"sv, "free space header (AGF)", {}},
-    {"xfs", 0, "XAGI"sv, "inode header (AGI)", {}},
-    {"xfs", 0, "XAFL"sv, "free list (AGFL)", {}},
-    {"xfs", 0, "AB3B"sv, "free space B-tree by block", {}},
-    {"xfs", 0, "AB3C"sv, "free space B-tree by size", {}},
-    {"xfs", 0, "IAB3"sv, "inode B-tree", {}},
-    {"xfs", 0, "FIB3"sv, "free inode B-tree", {}},
-    {"xfs", 0, "R3FC"sv, "reference count B-tree", {}},
-    {"xfs", 0, "RMB3"sv, "reverse map B-tree", {}},
-    {"xfs", 0, "BMA3"sv, "extent map B-tree", {}},
-    {"xfs", 0, "XDB3"sv, "directory block", {}},
-    {"xfs", 0, "XDD3"sv, "directory data block", {}},
-    {"xfs", 0, "IN"sv, "inodes", {}},
-    {"btrfs", 64, "_BHRfS_M"sv, "superblock", {}},
-    {"f2fs", 1024, "\x10\x20\xf5\xf2"sv, "superblock", {}},
-    {"nilfs2", 1030, "\x34\x34"sv, "superblock", 0},
-    {"nilfs2", 8, "\x11\xfa\xaf\x1e"sv, "segment summary", {}},
-    {"jfs", 0, "JFS1"sv, "superblock", {}},
-    {"reiserfs", 52, "ReIsEr"sv, "superblock", {}},
+    {"ext", 1080, "\x53\xef"sv, "superblock", 0, BlockClass::superblock},
+    {"ext", 56, "\x53\xef"sv, "superblock", 2, BlockClass::superblock},
+    {"ext", 0, "\x0a\xf3"sv, "extent tree block", {}, BlockClass::metadata},
+    {"xfs", 0, "XFSB"sv, "superblock", {}, BlockClass::superblock},
+    {"xfs", 0, "XAGF"sv, "free space header (AGF)", {}, BlockClass::bitmap},
+    {"xfs", 0, "XAGI"sv, "inode header (AGI)", {}, BlockClass::bitmap},
+    {"xfs", 0, "XAFL"sv, "free list (AGFL)", {}, BlockClass::bitmap},
+    {"xfs", 0, "AB3B"sv, "free space B-tree by block", {}, BlockClass::bitmap},
+    {"xfs", 0, "AB3C"sv, "free space B-tree by size", {}, BlockClass::bitmap},
+    {"xfs", 0, "IAB3"sv, "inode B-tree", {}, BlockClass::inode},
+    {"xfs", 0, "FIB3"sv, "free inode B-tree", {}, BlockClass::inode},
+    {"xfs", 0, "R3FC"sv, "reference count B-tree", {}, BlockClass::metadata},
+    {"xfs", 0, "RMB3"sv, "reverse map B-tree", {}, BlockClass::metadata},
+    {"xfs", 0, "BMA3"sv, "extent map B-tree", {}, BlockClass::metadata},
+    {"xfs", 0, "XDB3"sv, "directory block", {}, BlockClass::directory},
+    {"xfs", 0, "XDD3"sv, "directory data block", {}, BlockClass::directory},
+    {"xfs", 0, "IN"sv, "inodes", {}, BlockClass::inode},
+    {"btrfs", 64, "_BHRfS_M"sv, "superblock", {}, BlockClass::superblock},
+    {"f2fs", 1024, "\x10\x20\xf5\xf2"sv, "superblock", {}, BlockClass::superblock},
+    {"nilfs2", 1030, "\x34\x34"sv, "superblock", 0, BlockClass::superblock},
+    {"nilfs2", 8, "\x11\xfa\xaf\x1e"sv, "segment summary", {}, BlockClass::metadata},
+    {"jfs", 0, "JFS1"sv, "superblock", {}, BlockClass::superblock},
+    {"reiserfs", 52, "ReIsEr"sv, "superblock", {}, BlockClass::superblock},
 };
 
 std::optional<std::string> journal_block(Bytes block) {
@@ -155,20 +147,28 @@ std::size_t stamped_run(Bytes data, std::size_t sector, std::string* what) {
 
 }  // namespace
 
-std::optional<std::string> metadata_kind(std::string_view type, std::uint64_t lba, Bytes block) {
+std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, Bytes block,
+                                     const DiskMap* map) {
   for (const Magic& magic : kMagics) {
     if (!type.starts_with(magic.type) || magic.offset + magic.bytes.size() > block.size()) continue;
     if (magic.lba && *magic.lba != lba) continue;
     const auto* at = reinterpret_cast<const char*>(block.data()) + magic.offset;
-    if (std::string_view(at, magic.bytes.size()) == magic.bytes) return std::string(magic.what);
+    if (std::string_view(at, magic.bytes.size()) != magic.bytes) continue;
+    // Its place may say more: which inodes.
+    auto placed = map != nullptr && magic.block == BlockClass::inode ? map->at(lba, block) : std::nullopt;
+    return placed ? std::move(*placed) : BlockKind{magic.block, std::string(magic.what)};
   }
-  if (type.starts_with("ext")) return journal_block(block);
-  if (type == "xfs") return xfs_log_record(block);
-  if (type == "btrfs") return btrfs_node(block);
-  return std::nullopt;
+  const auto by_magic = [&](std::optional<std::string> what, BlockClass kind) -> std::optional<BlockKind> {
+    if (what) return BlockKind{kind, std::move(*what)};
+    return map != nullptr ? map->at(lba, block) : std::nullopt;
+  };
+  if (type.starts_with("ext")) return by_magic(journal_block(block), BlockClass::journal);
+  if (type == "xfs") return by_magic(xfs_log_record(block), BlockClass::journal);
+  if (type == "btrfs") return by_magic(btrfs_node(block), BlockClass::metadata);
+  return by_magic(std::nullopt, BlockClass::metadata);
 }
 
-std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data) {
+std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data, const DiskMap* map) {
   Parts parts;
   const std::size_t sectors = (data.size() + workload::kStampBytes - 1) / workload::kStampBytes;
   for (std::size_t sector = 0; sector < sectors;) {
@@ -182,8 +182,12 @@ std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data)
     const Bytes piece = data.subspan(at, std::min(kPieceBytes, data.size() - at));
     const bool zeroes =
         std::all_of(piece.begin(), piece.end(), [](std::byte b) { return b == std::byte{0}; });
-    const auto kind = metadata_kind(type, lba + sector, piece);
-    parts.add(zeroes ? "zeroes" : kind.value_or("metadata or data of no known kind"));
+    const auto kind = known_block(type, lba + sector, piece, map);
+    if (zeroes) {
+      parts.add(kind ? kind->what + ", zeroes" : "zeroes");
+    } else {
+      parts.add(kind ? kind->what : "metadata or data of no known kind");
+    }
     sector += (piece.size() + workload::kStampBytes - 1) / workload::kStampBytes;
   }
   return parts.text();

@@ -8,15 +8,18 @@
 #include <span>
 #include <string>
 
+#include "harness/explorer/disk_map.h"
+
 namespace headcrash::explorer {
 
 /// A block of metadata that begins at `lba` of its disk, by its magic number: "journal commit block of
-/// transaction 7". `type` is that of mount(2). Nothing: it does not say.
-std::optional<std::string> metadata_kind(std::string_view type, std::uint64_t lba,
-                                         std::span<const std::byte> block);
+/// transaction 7"; else by its place, if there is a map. `type` is that of mount(2). Nothing: neither says.
+std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba,
+                                     std::span<const std::byte> block, const DiskMap* map = nullptr);
 
 /// A whole write, in a few words: "file 3: version 12, blocks 0 to 7", "journal descriptor block of
 /// transaction 7; 3 unrecognised blocks". `data` is its payload, or the beginning of it.
-std::string describe_write(std::string_view type, std::uint64_t lba, std::span<const std::byte> data);
+std::string describe_write(std::string_view type, std::uint64_t lba, std::span<const std::byte> data,
+                           const DiskMap* map = nullptr);
 
 }  // namespace headcrash::explorer

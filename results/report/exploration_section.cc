@@ -139,7 +139,8 @@ std::string account_of(const Facts& facts, const Failure& f, bool open) {
   }
   out += fmt::format("<pre><code>{}</code></pre>\n", escape(f.account.empty() ? f.summary : f.account));
   if (const std::string command = shown_again(facts, f); !command.empty())
-    out += fmt::format("<p>Reproduce: {}</p>\n", command);
+    out += fmt::format(
+        "<p>Reproduce, with <code>--html crash.html</code> as a page that shows the cut: {}</p>\n", command);
   return details(fmt::format("{}, state {}", f.key, f.state), out, "cell", open);
 }
 

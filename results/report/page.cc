@@ -11,14 +11,17 @@
 
 namespace headcrash::report {
 
-std::string whole_page(const std::string& title, const std::string& content) {
+std::string whole_page(const std::string& title, const std::string& content, std::string_view style) {
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>headcrash: {}</title>\n<style>\n",
+      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'unsafe-inline'\">\n<title>headcrash: {}</title>\n<style>\n",
       escape(title));
   out += palette_css();
   out += embedded_text("style.css");
+  out += style;
   return out + "</style>\n</head>\n<body>\n<main>\n" + content + "</main>\n</body>\n</html>\n";
 }
 

@@ -64,12 +64,13 @@ exits 0 "$headcrash" campaign disks.toml --db disks.db
 [ "$(ask disks.db "SELECT count(*) = 12 AND sum(name LIKE 'a%') = 12 FROM crash_state")" = 1 ] ||
   failed "not 12 states of all disks: $(ask disks.db "SELECT name FROM crash_state")"
 key=$(ask disks.db "SELECT key FROM trial WHERE control IS NOT NULL")
-exits 1 "$headcrash" replay "$key" --db disks.db
+exits 1 "$headcrash" replay "$key" --db disks.db --html crash.html
+says 'Expected and found' <crash.html || failed "the page of the crash says nothing of what was found"
 says '^as recorded' out || failed "the control's failure was not seen again: $(cat out)"
 refuses 2 'second disk' -- "$headcrash" extract "$key" --db disks.db -o none
 
 # an exploration can end with the first failure that was seen again
-exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --budget 200 --jobs 1 --stop-at-first --json
+exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --budget 200 --jobs 1 --stop-at-first --html explored.html --json
 [ "$(perl -MJSON::PP -0777 -ne 'my $f = decode_json($_); print scalar @{$f->{failures}}, " ", $f->{checked} < 200' out)" = "1 1" ] ||
   failed "--stop-at-first continued: $(cat out)"
 

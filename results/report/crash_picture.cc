@@ -1,0 +1,747 @@
+// Rows, their heights, the scale of time, and the SVG of one cut (crash_picture.h).
+#include "results/report/crash_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "results/report/figures.h"
+#include "results/report/html.h"
+
+namespace headcrash::report {
+namespace {
+
+constexpr double kRightMargin = 10;
+constexpr double kShortestBar = 3;     // what an eye or a pointer finds
+constexpr double kLine = 9;            // between the lines of a row
+constexpr std::size_t kLinesMost = 8;  // of a row; more blocks share the room of so many
+constexpr double kRowMargin = 6;
+constexpr std::size_t kRequestsShownFirst = 300;
+constexpr double kQuietShare = 1.0 / 12;  // of the axis, for a stretch in which nothing happens
+constexpr int kScaleRounds = 60;          // of a bisection
+constexpr std::size_t kOperationCharacters = 26;
+constexpr double kCharacterWidth = 6.1;     // of the labels' 11 px
+constexpr double kSmallCharacterWidth = 5;  // of the 9 px of what is quiet
+
+std::vector<std::int64_t> all_times(const CrashPage& page) {
+  std::vector<std::int64_t> times;
+  const auto add = [&](const std::optional<Moment>& moment) {
+    if (moment) times.push_back(moment->at_ns);
+  };
+  for (const TimelineRequest& request : page.requests) {
+    add(request.submitted);
+    add(request.acked);
+  }
+  for (const TimelineFlush& flush : page.flushes) {
+    add(flush.submitted);
+    add(flush.acked);
+  }
+  for (const TimelineMediaWrite& media : page.media) add(media.at);
+  for (const TimelineMark& mark : page.marks) add(mark.at);
+  for (const auto& [moment, on] : page.power) add(moment);
+  if (times.empty()) times.push_back(0);
+  return times;
+}
+
+/// The time of the last event before the cut.
+std::int64_t time_of_cut(const CrashPage& page) {
+  std::int64_t at = 0;
+  const auto see = [&](const std::optional<Moment>& moment) {
+    if (moment && moment->event < page.cut) at = std::max(at, moment->at_ns);
+  };
+  for (const TimelineRequest& request : page.requests) {
+    see(request.submitted);
+    see(request.acked);
+  }
+  for (const TimelineFlush& flush : page.flushes) {
+    see(flush.submitted);
+    see(flush.acked);
+  }
+  for (const TimelineMediaWrite& media : page.media) see(media.at);
+  for (const TimelineMark& mark : page.marks) see(mark.at);
+  for (const auto& [moment, on] : page.power) see(moment);
+  return at;
+}
+
+/// Lines of a row by place on the disk: the same block is always on the same line.
+class Lines {
+ public:
+  void add(std::uint64_t lba) { places_.insert(lba); }
+  double height() const {
+    return 2 * kRowMargin + kLine * static_cast<double>(std::min(places_.size(), kLinesMost) - 1);
+  }
+  void finish() {
+    double rank = 0;
+    for (const std::uint64_t lba : places_) ranks_[lba] = rank++;
+  }
+  double y(std::uint64_t lba) const {
+    const double lines = static_cast<double>(places_.size());
+    if (lines < 2) return kRowMargin;
+    return kRowMargin + ranks_.at(lba) * (height() - 2 * kRowMargin) / (lines - 1);
+  }
+
+ private:
+  std::set<std::uint64_t> places_;
+  std::map<std::uint64_t, double> ranks_;
+};
+
+/// A device's requests by what their blocks are, then its flushes, then what its medium got.
+class Rows {
+ public:
+  explicit Rows(const CrashPage& page, PicturePlan& plan) : page_(page), plan_(plan) {}
+
+  void lay_out() {
+    add({.kind = PictureRow::Kind::axis, .height = 36});
+    if (!page_.marks.empty())
+      add({.kind = PictureRow::Kind::operations, .label = "operations", .height = 40});
+    plan_.requests.resize(page_.requests.size());
+    plan_.media.resize(page_.media.size());
+    for (std::size_t device = 0; device < page_.devices.size(); ++device) rows_of(device);
+    add({.kind = PictureRow::Kind::unflushed, .label = "unflushed bytes", .height = 52});
+    // One state says nothing of the others.
+    if (page_.states.size() < 2) return;
+    std::vector<std::string> strategies;
+    for (const TimelineState& state : page_.states) {
+      if (std::ranges::find(strategies, state.strategy) == strategies.end())
+        strategies.push_back(state.strategy);
+    }
+    for (const std::string& strategy : strategies) {
+      add({.kind = PictureRow::Kind::states,
+           .label = strategy.empty() ? "this cut" : strategy + " states",
+           .strategy = strategy,
+           .height = 16});
+    }
+  }
+
+ private:
+  void add(PictureRow row) { plan_.rows.push_back(std::move(row)); }
+  void rows_of(std::size_t device) {
+    std::map<BlockClass, Lines> classes;
+    for (const TimelineRequest& request : page_.requests)
+      if (request.device == device) classes[request.block].add(request.lba);
+    std::string heading;
+    if (page_.devices.size() > 1) heading = page_.devices[device].name;
+    std::map<BlockClass, std::size_t> row_of;
+    for (auto& [block, lines] : classes) {
+      lines.finish();
+      row_of[block] = plan_.rows.size();
+      add({.kind = PictureRow::Kind::requests,
+           .label = std::string(name(block)),
+           .heading = std::exchange(heading, {}),
+           .device = device,
+           .block = block,
+           .height = lines.height()});
+    }
+    for (std::size_t i = 0; i < page_.requests.size(); ++i) {
+      const TimelineRequest& request = page_.requests[i];
+      if (request.device != device) continue;
+      plan_.requests[i] = {row_of.at(request.block), classes.at(request.block).y(request.lba)};
+    }
+    if (std::ranges::any_of(page_.flushes, [&](const auto& flush) { return flush.device == device; })) {
+      add({.kind = PictureRow::Kind::flushes,
+           .label = "flush",
+           .heading = std::exchange(heading, {}),
+           .device = device,
+           .height = 16});
+    }
+    media_of(device, heading);
+  }
+  void media_of(std::size_t device, std::string heading) {
+    Lines lines;
+    bool any = false;
+    for (const TimelineMediaWrite& media : page_.media) {
+      if (media.device != device) continue;
+      lines.add(media.lba);
+      any = true;
+    }
+    if (!any) return;
+    lines.finish();
+    for (std::size_t i = 0; i < page_.media.size(); ++i) {
+      if (page_.media[i].device == device) plan_.media[i] = {plan_.rows.size(), lines.y(page_.media[i].lba)};
+    }
+    add({.kind = PictureRow::Kind::media,
+         .label = "medium",
+         .heading = std::move(heading),
+         .device = device,
+         .height = lines.height()});
+  }
+
+  const CrashPage& page_;
+  PicturePlan& plan_;
+};
+
+/// The whole workload, or of many requests those around the cut.
+void choose_window(const CrashPage& page, PicturePlan& plan) {
+  std::vector<double> places;
+  std::size_t before = 0;
+  for (const TimelineRequest& request : page.requests) {
+    if (request.submitted.event < page.first_event || request.submitted.event > page.last_event) continue;
+    if (request.submitted.event < page.cut) ++before;
+    places.push_back(plan.scale.place(request.submitted.at_ns));
+  }
+  double begin = plan.scale.length(), end = 0;
+  if (places.size() > kRequestsShownFirst) {
+    const std::size_t first = before > kRequestsShownFirst * 3 / 4 ? before - kRequestsShownFirst * 3 / 4 : 0;
+    const std::size_t last = std::min(first + kRequestsShownFirst, places.size()) - 1;
+    begin = places[first];
+    end = places[last];
+  } else {
+    const auto see = [&](const Moment& moment) {
+      if (moment.event < page.first_event || moment.event > page.last_event) return;
+      begin = std::min(begin, plan.scale.place(moment.at_ns));
+      end = std::max(end, plan.scale.place(moment.at_ns));
+    };
+    for (const TimelineRequest& request : page.requests) {
+      // What the cut can take may be older than the workload.
+      if (at_risk(request, page.cut)) begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
+      see(request.submitted);
+      if (request.acked) see(*request.acked);
+    }
+    for (const TimelineFlush& flush : page.flushes) see(flush.acked.value_or(flush.submitted));
+    for (const TimelineMark& mark : page.marks) see(mark.at);
+  }
+  const double cut = plan.scale.place(plan.cut_ns);
+  begin = std::min(begin, cut);
+  end = std::max(end, cut);
+  if (page.recovery) end = plan.scale.length();
+  const double margin = std::max((end - begin) * 0.015, plan.scale.length() * 1e-6);
+  plan.window_begin = begin - margin;
+  plan.window_end = end + margin;
+}
+
+/// Steps of 1, 2 or 5 times a power of ten.
+double round_step(double least) {
+  double step = 1;
+  while (step * 10 <= least) step *= 10;
+  for (const double factor : {1.0, 2.0, 5.0, 10.0})
+    if (step * factor >= least) return step * factor;
+  return step * 10;
+}
+
+/// Without digits that the step does not need.
+std::string tick_text(double at_ns, double step_ns) {
+  const double ms = at_ns / 1e6;
+  const int digits = step_ns >= 1e6 ? 0 : step_ns >= 1e5 ? 1 : step_ns >= 1e4 ? 2 : 3;
+  return fmt::format("{:.{}f}\xc2\xa0ms", ms, digits);
+}
+std::string short_time(std::int64_t ns) {
+  return microseconds(static_cast<double>(ns) / 1e3);
+}
+
+class Picture {
+ public:
+  Picture(const CrashPage& page, const PicturePlan& plan, double width)
+      : page_(page),
+        plan_(plan),
+        width_(width),
+        tops_(plan.tops(width)),
+        left_(PicturePlan::gutter(width)),
+        right_(width - kRightMargin) {}
+
+  std::string svg() {
+    const double height = tops_.back();
+    out_ = fmt::format(
+        "<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" data-width=\"{0:.0f}\" role=\"img\" aria-label=\"{2}\">\n",
+        width_, height, escape(spoken()));
+    clip_ = fmt::format("clip{:.0f}", width_);
+    out_ += fmt::format(
+        "<clipPath id=\"{}\"><rect x=\"{}\" y=\"0\" width=\"{:.1f}\" height=\"{:.0f}\"/></clipPath>\n", clip_,
+        left_, right_ - left_ + 6, height);
+    labels();
+    out_ += fmt::format("<g clip-path=\"url(#{})\">\n", clip_);
+    group("quiet", quiet());
+    group("ticks", ticks());
+    group("flush-lines", flush_lines());
+    group("tails", path("", tails()));
+    group("bars", bars());
+    group("flushes", flushes());
+    group("media", media());
+    group("unflushed", unflushed());
+    group("operations", operations());
+    group("veil", veil());
+    group("fates", fates());
+    group("cut", cut());
+    group("states", states());
+    group("pick", "");
+    return out_ + "</g>\n</svg>\n";
+  }
+
+ private:
+  double x(std::int64_t at_ns) const {
+    return left_ + (plan_.scale.place(at_ns) - plan_.window_begin) / (plan_.window_end - plan_.window_begin) *
+                       (right_ - left_);
+  }
+  bool seen(double from, double to) const { return to >= left_ - 4 && from <= right_ + 4; }
+  void group(std::string_view css_class, const std::string& content) {
+    out_ += fmt::format("<g class=\"{}\">{}</g>\n", css_class, content);
+  }
+  static std::string path(std::string_view css_class, const std::string& d) {
+    if (d.empty()) return {};
+    return fmt::format("<path class=\"{}\" d=\"{}\"/>", css_class, d);
+  }
+  double top_of(PictureRow::Kind kind) const {
+    for (std::size_t i = 0; i < plan_.rows.size(); ++i)
+      if (plan_.rows[i].kind == kind) return tops_[i];
+    return 0;
+  }
+  double y_of(const PicturePlan::Place& place) const { return tops_[place.row] + place.y; }
+
+  std::string spoken() const {
+    std::size_t risk = 0;
+    for (const TimelineRequest& request : page_.requests) risk += at_risk(request, page_.cut) ? 1 : 0;
+    return fmt::format("Timeline of {} requests and {} flushes; power cut at {}; {} writes at risk there",
+                       page_.requests.size(), page_.flushes.size(), time_text(plan_.cut_ns), risk);
+  }
+
+  void labels() {
+    out_ += "<g class=\"labels\">";
+    const double caption = PicturePlan::caption(width_);
+    for (std::size_t i = 0; i < plan_.rows.size(); ++i) {
+      const PictureRow& row = plan_.rows[i];
+      if (row.kind != PictureRow::Kind::axis) {
+        out_ += fmt::format("<rect class=\"row\" x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+                            left_, tops_[i], right_ - left_, row.height);
+      }
+      const std::string text = row.heading.empty() ? row.label : row.heading + ": " + row.label;
+      if (text.empty()) continue;
+      if (caption > 0) {
+        out_ += fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>", tops_[i] - 3, escape(text));
+      } else {
+        const double middle = tops_[i] + row.height / 2 + 4;
+        if (!row.heading.empty())
+          out_ += fmt::format("<text class=\"heading\" x=\"0\" y=\"{:.1f}\">{}</text>", middle,
+                              escape(row.heading));
+        out_ += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", left_ - 8,
+                            middle, escape(row.label));
+      }
+    }
+    out_ += "</g>\n";
+  }
+
+  std::string quiet() const {
+    std::string out;
+    const auto& knots = plan_.scale.knots();
+    for (const std::size_t i : plan_.scale.quiet()) {
+      const double from = x(knots[i].at_ns), to = x(knots[i + 1].at_ns);
+      if (!seen(from, to)) continue;
+      out += fmt::format("<rect x=\"{:.1f}\" y=\"20\" width=\"{:.1f}\" height=\"11\"/>", from, to - from);
+      const std::string text = short_time(knots[i + 1].at_ns - knots[i].at_ns);
+      if (to - from > kSmallCharacterWidth * static_cast<double>(text.size()))
+        out += fmt::format("<text x=\"{:.1f}\" y=\"29\" text-anchor=\"middle\">{}</text>", (from + to) / 2,
+                           text);
+    }
+    return out;
+  }
+
+  std::string ticks() const {
+    std::string out;
+    const double per_pixel = (plan_.window_end - plan_.window_begin) / (right_ - left_);
+    const double step = round_step(std::max(per_pixel * 95, 1.0));
+    const auto& knots = plan_.scale.knots();
+    double last = left_ - 60;
+    for (std::size_t i = 0; i + 1 < knots.size(); ++i) {
+      if (std::ranges::find(plan_.scale.quiet(), i) != plan_.scale.quiet().end()) continue;
+      const double hidden =
+          plan_.window_begin - knots[i].place;  // what lies left of the window is passed over
+      const double from = static_cast<double>(knots[i].at_ns) + std::max(hidden, 0.0);
+      for (double at = std::ceil(from / step) * step; at <= static_cast<double>(knots[i + 1].at_ns);
+           at += step) {
+        const double here = x(static_cast<std::int64_t>(at));
+        if (here > right_ - 20) return out;
+        if (here < last + 72 || here < left_) continue;
+        last = here;
+        out += fmt::format(
+            "<path d=\"M{0:.1f} 20V{1:.0f}\"/><text x=\"{0:.1f}\" y=\"13\" text-anchor=\"middle\">{2}</text>",
+            here, tops_.back(), tick_text(at, step));
+      }
+    }
+    return out;
+  }
+
+  /// From a row of a device to the last of it.
+  std::pair<double, double> extent_of(std::size_t device) const {
+    double top = tops_.back(), bottom = 0;
+    for (std::size_t i = 0; i < plan_.rows.size(); ++i) {
+      const PictureRow& row = plan_.rows[i];
+      if ((row.kind != PictureRow::Kind::requests && row.kind != PictureRow::Kind::flushes) ||
+          row.device != device)
+        continue;
+      top = std::min(top, tops_[i]);
+      bottom = std::max(bottom, tops_[i] + row.height);
+    }
+    return {top, bottom};
+  }
+  std::string flush_lines() const {
+    std::string d;
+    for (const TimelineFlush& flush : page_.flushes) {
+      if (!flush.acked) continue;
+      const double at = x(flush.acked->at_ns);
+      if (!seen(at, at)) continue;
+      const auto [top, bottom] = extent_of(flush.device);
+      d += fmt::format("M{:.1f} {:.1f}V{:.1f}", at, top, bottom);
+    }
+    return path("", d);
+  }
+  std::string flushes() const {
+    std::string done, open;
+    for (const TimelineFlush& flush : page_.flushes) {
+      const double from = x(flush.submitted.at_ns), to = flush.acked ? x(flush.acked->at_ns) : from + 8;
+      if (!seen(from, to)) continue;
+      for (std::size_t i = 0; i < plan_.rows.size(); ++i) {
+        if (plan_.rows[i].kind != PictureRow::Kind::flushes || plan_.rows[i].device != flush.device) continue;
+        (flush.acked ? done : open) +=
+            fmt::format("M{:.1f} {:.1f}h{:.1f}", from, tops_[i] + 8, std::max(to - from, kShortestBar));
+      }
+    }
+    return path("done", done) + path("open", open);
+  }
+
+  double ended(const TimelineRequest& request) const {
+    if (request.durable) return x(request.durable->at_ns);
+    if (request.cycle_ended) {
+      for (const auto& [moment, on] : page_.power)
+        if (moment.event == *request.cycle_ended) return x(moment.at_ns);
+    }
+    return right_ + 4;
+  }
+  static bool is_read(const TimelineRequest& request) { return request.op == TimelineRequest::Op::read; }
+  std::string tails() const {
+    std::string d;
+    for (std::size_t i = 0; i < page_.requests.size(); ++i) {
+      const TimelineRequest& request = page_.requests[i];
+      if (!request.acked || is_read(request)) continue;
+      const double from = x(request.acked->at_ns), to = std::min(ended(request), right_ + 4);
+      if (to > from && seen(from, to))
+        d += fmt::format("M{:.1f} {:.1f}h{:.1f}", from, y_of(plan_.requests[i]), to - from);
+    }
+    return d;
+  }
+  std::pair<double, double> bar_of(const TimelineRequest& request) const {
+    const double from = x(request.submitted.at_ns);
+    const double to = request.acked ? x(request.acked->at_ns) : std::min(ended(request), right_ + 4);
+    return {from, std::max(to, from + kShortestBar)};
+  }
+  std::string bars() const {
+    std::string writes, reads;
+    for (std::size_t i = 0; i < page_.requests.size(); ++i) {
+      const auto [from, to] = bar_of(page_.requests[i]);
+      if (!seen(from, to)) continue;
+      (is_read(page_.requests[i]) ? reads : writes) +=
+          fmt::format("M{:.1f} {:.1f}h{:.1f}", from, y_of(plan_.requests[i]), to - from);
+    }
+    return path("write", writes) + path("read", reads);
+  }
+  std::string media() const {
+    std::string whole, damaged;
+    for (std::size_t i = 0; i < page_.media.size(); ++i) {
+      const double at = x(page_.media[i].at.at_ns);
+      if (seen(at, at))
+        (page_.media[i].whole ? whole : damaged) +=
+            fmt::format("M{:.1f} {:.1f}v5", at, y_of(plan_.media[i]) - 2.5);
+    }
+    return path("whole", whole) + path("damaged", damaged);
+  }
+
+  /// Bytes of writes that are not durable, as steps.
+  std::string unflushed() const {
+    std::map<std::int64_t, double> changes;
+    for (const TimelineRequest& request : page_.requests) {
+      if (is_read(request)) continue;
+      const double amount = 512.0 * request.sectors;
+      changes[request.submitted.at_ns] += amount;
+      if (request.durable) {
+        changes[request.durable->at_ns] -= amount;
+      } else if (request.cycle_ended) {
+        for (const auto& [moment, on] : page_.power)
+          if (moment.event == *request.cycle_ended) changes[moment.at_ns] -= amount;
+      }
+    }
+    double now = 0, most = 0;
+    for (const auto& [at, change] : changes) {
+      now += change;
+      if (seen(x(at), x(at))) most = std::max(most, now);
+    }
+    if (most <= 0) return {};
+    const double top = top_of(PictureRow::Kind::unflushed), bottom = top + 50, room = 44;
+    const auto height = [&](double amount) { return bottom - room * amount / most; };
+    std::string d = fmt::format("M{:.1f} {:.1f}", left_, bottom);
+    now = 0;
+    for (const auto& [at, change] : changes) {
+      now += change;
+      const double here = std::clamp(x(at), left_, right_ + 6);
+      d += fmt::format("H{:.1f}V{:.1f}", here, height(now));
+    }
+    d += fmt::format("H{:.1f}V{:.1f}Z", right_ + 6, bottom);
+    return path("", d) + fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", left_ + 4, top + 11,
+                                     "at most " + bytes(most));
+  }
+
+  std::string operations() const {
+    std::string points, ticks_, out;
+    const double top = top_of(PictureRow::Kind::operations);
+    double free_from[2] = {left_, left_};
+    for (const TimelineMark& mark : page_.marks) {
+      const double at = x(mark.at.at_ns);
+      if (!seen(at, at)) continue;
+      if (mark.promise) {
+        points += fmt::format("M{:.1f} {:.1f}l4.5 -7h-9z", at, top + 38);
+      } else {
+        ticks_ += fmt::format("M{:.1f} {:.1f}v8", at, top + 30);
+      }
+      const std::string text = mark_label(mark);
+      const double length =
+          kCharacterWidth * static_cast<double>(std::min(text.size(), kOperationCharacters + 1));
+      for (int line = 0; line < 2; ++line) {
+        // Of what came before the cut the words end there, too.
+        const double cut = x(plan_.cut_ns), end = at <= cut + 0.1 ? std::min(cut - 4, right_) : right_;
+        const double from = std::clamp(at - 5, left_ + 2, std::max(end - length, left_ + 2));
+        if (from < free_from[line] || from > at) continue;
+        out += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
+                           mark.promise ? "promise" : "", from, top + 26 - 13 * line, escape(text));
+        free_from[line] = from + length + 8;
+        break;
+      }
+    }
+    return path("point", points) + path("tick", ticks_) + out;
+  }
+  std::string mark_label(const TimelineMark& mark) const {
+    std::string text = mark.text;
+    if (mark.operation && *mark.operation < page_.operations.size())
+      text = page_.operations[*mark.operation].text;
+    text = valid_utf8(text);
+    if (text.size() <= kOperationCharacters) return text;
+    std::size_t end = kOperationCharacters;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
+    return text.substr(0, end) + "\xe2\x80\xa6";
+  }
+
+  std::int64_t time_before(std::uint64_t event) const {
+    if (times_.empty()) {
+      const auto add = [&](const std::optional<Moment>& moment) {
+        if (moment) times_[moment->event] = moment->at_ns;
+      };
+      for (const TimelineRequest& request : page_.requests) {
+        add(request.submitted);
+        add(request.acked);
+      }
+      for (const TimelineFlush& flush : page_.flushes) {
+        add(flush.submitted);
+        add(flush.acked);
+      }
+      for (const TimelineMediaWrite& media : page_.media) add(media.at);
+      for (const TimelineMark& mark : page_.marks) add(mark.at);
+      for (const auto& [moment, on] : page_.power) add(moment);
+      times_.emplace(0, 0);
+    }
+    auto after = times_.lower_bound(event);
+    return after == times_.begin() ? after->second : std::prev(after)->second;
+  }
+  std::string states() const {
+    std::string kept, failed, unknown;
+    for (std::size_t row = 0; row < plan_.rows.size(); ++row) {
+      if (plan_.rows[row].kind != PictureRow::Kind::states) continue;
+      const double y = tops_[row] + 8;
+      for (const TimelineState& state : page_.states) {
+        if (state.strategy != plan_.rows[row].strategy) continue;
+        const double at = x(time_before(state.event));
+        if (!seen(at, at)) continue;
+        if (state.outcome == TimelineState::Outcome::failed)
+          failed += fmt::format("M{:.1f} {:.1f}l5 5-5 5-5-5z", at, y - 5);
+        if (state.outcome == TimelineState::Outcome::kept) kept += fmt::format("M{:.1f} {:.1f}h0", at, y);
+        if (state.outcome == TimelineState::Outcome::unknown)
+          unknown += fmt::format("M{:.1f} {:.1f}v8", at, y - 4);
+      }
+    }
+    return path("kept", kept) + path("unknown", unknown) + path("failed", failed);
+  }
+
+  /// What comes after the cut did not happen.
+  std::string veil() const {
+    const double from = x(plan_.cut_ns), to = page_.recovery ? x(page_.recovery->at_ns) : right_ + 6;
+    std::string out;
+    const bool happened = std::ranges::any_of(page_.power, [&](const auto& change) {
+      return !change.second && (change.first.event == page_.cut || change.first.event + 1 == page_.cut);
+    });
+    if (!happened && to > from)
+      out = fmt::format("<rect x=\"{:.1f}\" y=\"32\" width=\"{:.1f}\" height=\"{:.1f}\"/>", from, to - from,
+                        tops_.back() - 32);
+    return out;
+  }
+
+  std::string fates() const {
+    Fates all;
+    const TimelineState* state = page_.shown ? &page_.states[*page_.shown] : nullptr;
+    for (std::size_t i = 0; i < page_.requests.size(); ++i) {
+      const TimelineRequest& request = page_.requests[i];
+      if (!at_risk(request, page_.cut)) continue;
+      all.add(fate_of(state, i), bar_of(request), std::min(x(plan_.cut_ns), right_ + 4),
+              y_of(plan_.requests[i]));
+    }
+    if (state != nullptr) {
+      for (const std::size_t i : state->undone) {
+        const double at = x(page_.media[i].at.at_ns);
+        if (seen(at, at)) all.cross(at, y_of(plan_.media[i]));
+      }
+    }
+    return path("risk-tail", all.tails[0]) + path("kept-tail", all.tails[1]) +
+           path("torn-tail", all.tails[2]) + path("lost-tail", all.tails[3]) + path("risk", all.marks[0]) +
+           path("kept", all.marks[1]) + path("torn", all.marks[2]) + path("lost", all.marks[3]);
+  }
+  enum Fate : std::uint8_t { risk, kept, torn, lost };
+  static Fate fate_of(const TimelineState* state, std::size_t request) {
+    if (state == nullptr || state->by_members) return risk;
+    if (std::ranges::find(state->lost, request) != state->lost.end()) return lost;
+    if (std::ranges::any_of(state->torn, [&](const auto& each) { return each.request == request; }))
+      return torn;
+    return kept;
+  }
+  /// Each fate has a shape of its own: diamond, disk, triangle with a cross, cross.
+  struct Fates {
+    std::array<std::string, 4> tails, marks;
+
+    void add(Fate fate, std::pair<double, double> bar, double cut, double y) {
+      const double from = bar.first;
+      tails.at(fate) += fmt::format("M{:.1f} {:.1f}H{:.1f}", from, y, std::max(cut, from + kShortestBar));
+      if (fate == risk) marks[risk] += fmt::format("M{:.1f} {:.1f}l4 4-4 4-4-4z", from, y - 4);
+      if (fate == kept) marks[kept] += fmt::format("M{:.1f} {:.1f}h0", from, y);
+      if (fate == torn) {
+        marks[torn] += fmt::format("M{:.1f} {:.1f}l5 8h-10z", from, y - 4.5);
+      }
+      if (fate == lost) cross(from, y);
+    }
+    void cross(double at, double y) {
+      marks[lost] += fmt::format("M{:.1f} {:.1f}l7 7m0-7l-7 7", at - 3.5, y - 3.5);
+    }
+  };
+
+  std::string cut() const {
+    const double at = x(plan_.cut_ns);
+    std::string out = fmt::format("<path class=\"line\" d=\"M{:.1f} 18V{:.0f}\"/>", at, tops_.back());
+    if (page_.shown) {
+      std::string stops;
+      for (const auto& [device, moment] : page_.states[*page_.shown].stopped) {
+        for (std::size_t row = 0; row < plan_.rows.size(); ++row) {
+          if (plan_.rows[row].device == device && plan_.rows[row].kind == PictureRow::Kind::media)
+            stops += fmt::format("M{:.1f} {:.1f}v{:.1f}h-5m5 0h5", x(moment.at_ns), tops_[row],
+                                 plan_.rows[row].height);
+        }
+      }
+      out += path("stopped", stops);
+    }
+    const bool left = at > (left_ + right_) / 2;
+    return out + fmt::format("<text x=\"{:.1f}\" y=\"43\" text-anchor=\"{}\">power cut {}</text>",
+                             left ? at - 5 : at + 5, left ? "end" : "start", time_text(plan_.cut_ns));
+  }
+
+  const CrashPage& page_;
+  const PicturePlan& plan_;
+  double width_;
+  std::vector<double> tops_;
+  double left_, right_;
+  mutable std::map<std::uint64_t, std::int64_t> times_;  // by event
+  std::string out_, clip_;
+};
+
+}  // namespace
+
+namespace {
+
+/// The longest g of which one is at most its share of an axis on which no gap is longer than g.
+double longest_stretch(const std::vector<std::int64_t>& times) {
+  const auto length = [&](double most) {
+    double sum = 0;
+    for (std::size_t i = 1; i < times.size(); ++i)
+      sum += std::min(static_cast<double>(times[i] - times[i - 1]), most);
+    return sum;
+  };
+  const double share =
+      std::max(kQuietShare, 2.0 / static_cast<double>(std::max<std::size_t>(times.size() - 1, 1)));
+  double low = 0, high = static_cast<double>(times.back() - times.front());
+  for (int round = 0; round < kScaleRounds; ++round) {
+    const double middle = (low + high) / 2;
+    (middle <= share * length(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+TimeScale::TimeScale(std::vector<std::int64_t> times) {
+  std::ranges::sort(times);
+  times.erase(std::ranges::unique(times).begin(), times.end());
+  const double most = longest_stretch(times);
+  knots_ = {{times.front(), 0}};
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    const double gap = static_cast<double>(times[i] - times[i - 1]);
+    if (gap <= 2 * most) continue;
+    const double before = knots_.back().place + static_cast<double>(times[i - 1] - knots_.back().at_ns);
+    if (knots_.back().at_ns != times[i - 1]) knots_.push_back({times[i - 1], before});
+    quiet_.push_back(knots_.size() - 1);
+    knots_.push_back({times[i], before + most});
+  }
+  if (knots_.back().at_ns != times.back() || knots_.size() == 1)
+    knots_.push_back(
+        {std::max(times.back(), knots_.back().at_ns + 1),
+         knots_.back().place + std::max(static_cast<double>(times.back() - knots_.back().at_ns), 1.0)});
+}
+
+double TimeScale::place(std::int64_t at_ns) const {
+  const auto after = std::ranges::upper_bound(knots_, at_ns, {}, &Knot::at_ns);
+  if (after == knots_.begin())
+    return knots_.front().place - static_cast<double>(knots_.front().at_ns - at_ns);
+  if (after == knots_.end()) return knots_.back().place + static_cast<double>(at_ns - knots_.back().at_ns);
+  const Knot& before = *std::prev(after);
+  return before.place + (after->place - before.place) * static_cast<double>(at_ns - before.at_ns) /
+                            static_cast<double>(after->at_ns - before.at_ns);
+}
+
+double PicturePlan::gutter(double width) {
+  return width < kNarrow ? 0 : 140;
+}
+double PicturePlan::caption(double width) {
+  return width < kNarrow ? 15 : 0;
+}
+std::vector<double> PicturePlan::tops(double width) const {
+  std::vector<double> tops;
+  double y = 0;
+  for (const PictureRow& row : rows) {
+    if (row.kind != PictureRow::Kind::axis) y += caption(width);
+    if (!row.heading.empty() && caption(width) == 0) y += 8;
+    tops.push_back(y);
+    y += row.height + 4;
+    if (row.kind == PictureRow::Kind::axis) y += 8;
+  }
+  tops.push_back(y);
+  return tops;
+}
+
+PicturePlan plan_picture(const CrashPage& page) {
+  PicturePlan plan{.scale = TimeScale(all_times(page)), .cut_ns = time_of_cut(page)};
+  Rows(page, plan).lay_out();
+  choose_window(page, plan);
+  return plan;
+}
+
+std::string draw_picture(const CrashPage& page, const PicturePlan& plan, double width) {
+  return Picture(page, plan, width).svg();
+}
+
+std::string_view name(BlockClass block) {
+  constexpr std::array<std::string_view, 9> kNames{"data",           "directories", "inodes",
+                                                   "free space",     "superblock",  "journal",
+                                                   "other metadata", "other",       "reads"};
+  return kNames.at(static_cast<std::size_t>(block));
+}
+
+std::string time_text(std::int64_t at_ns) {
+  const double ms = static_cast<double>(at_ns) / 1e6;
+  if (ms >= 10'000) return fmt::format("{:.3f}\xc2\xa0s", ms / 1e3);
+  return fmt::format("{:.3f}\xc2\xa0ms", ms);
+}
+
+}  // namespace headcrash::report
