@@ -247,7 +247,7 @@ void BufferCache::hooks(WriteHooks* hooks) {
 
 HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes) {
   State& s = *state_;
-  s.cpu.use(s.cpu.costs().buffer_found);
+  s.cpu.charge(Cost::buffer_found);
   for (;;) {
     if (Buffer* buffer = s.find_and_lock(key)) {
       ++s.counters.hits;
@@ -266,7 +266,7 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
 
 /// The one that is in the cache, held; null: there is room for it, and it is not.
 Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes) {
-  cpu.use(cpu.costs().buffer_found);
+  cpu.charge(Cost::buffer_found);
   for (;;) {
     if (Buffer* buffer = find_and_lock(key)) {
       ++counters.hits;
@@ -321,7 +321,7 @@ tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, 
 
 HeldBuffer BufferCache::cached(const BufferKey& key) {
   State& s = *state_;
-  s.cpu.use(s.cpu.costs().buffer_found);
+  s.cpu.charge(Cost::buffer_found);
   Buffer* buffer = s.find_and_lock(key);
   if (buffer == nullptr) return {};
   ++s.counters.hits;
@@ -331,7 +331,7 @@ HeldBuffer BufferCache::cached(const BufferKey& key) {
 void BufferCache::read_ahead(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes) {
   State& s = *state_;
   if (s.find(key) != nullptr) return;
-  s.cpu.use(s.cpu.costs().request_issued);
+  s.cpu.charge(Cost::request_issued);
   if (s.find(key) != nullptr || !s.try_room(bytes)) return;
   Buffer& buffer = s.create(key, content, lba, bytes);
   buffer.lock = Buffer::Lock::device;

@@ -71,7 +71,7 @@ class FileSystem : public Vfs {
 
   InodeStore& store() { return *store_; }
   /// Charges a system call.
-  void enter() { store_->cpu.use(store_->cpu.costs().system_call); }
+  void enter() { store_->cpu.charge(os::Cost::system_call); }
   /// Files still open are closed: for an unmount, or when the power is gone.
   void close_all();
 

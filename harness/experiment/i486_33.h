@@ -80,6 +80,7 @@ constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
            .process_created = scaled(costs.process_created)},
           {.path_component = scaled(costs.path_component),
            .directory_entry = scaled(costs.directory_entry),
+           .name_changed = scaled(costs.name_changed),
            .inode_changed = scaled(costs.inode_changed),
            .allocation = scaled(costs.allocation),
            .dependency = scaled(costs.dependency)}};

@@ -47,8 +47,7 @@ class CheckedStore final : public model::SectorStore {
 
  private:
   void look(std::size_t bytes) const {
-    constexpr std::int64_t kKib = 1024;
-    system_.cpu.use(system_.cpu.costs().clear_per_kib * static_cast<std::int64_t>(bytes) / kKib);
+    system_.cpu.charge(os::Cost::clear_per_kib, static_cast<std::int64_t>(bytes));
   }
   os::System& system_;
   os::FiberStore store_;
