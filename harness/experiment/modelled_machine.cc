@@ -285,7 +285,8 @@ os::SystemOptions ModelledMachine::system_options() const {
                         .queue = description.queue,
                         .cache = {.bytes = options_.cache_bytes,
                                   .block_copy = description.block_copy,
-                                  .copies_bytes = options_.copies_bytes},
+                                  .copies_bytes = options_.copies_bytes,
+                                  .metadata_bytes = options_.metadata_bytes},
                         .syncer = options_.system->description().syncer.value_or(options_.syncer)};
   how.queue.schedule = options_.schedule;
   how.queue.concatenated_sectors = options_.concatenated_sectors;
