@@ -65,6 +65,7 @@ class FileSystem : public Vfs {
   VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
 
   void cpu(std::int64_t ns) override;
+  void start_program() override;
 
  protected:
   explicit FileSystem(std::unique_ptr<InodeStore> store);

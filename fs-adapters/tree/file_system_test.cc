@@ -56,7 +56,7 @@ Lines logged(TestMachine& m, const std::function<void(TestFileSystem&)>& body) {
   return m.file_system.inodes().log;
 }
 
-TEST(Tree, ChargesForNamesThatChange) {
+TEST(Tree, ChargesForNamesThatChangeAndProgramsThatAreStarted) {
   TestMachine m(100);
   const auto charged = [&m](os::Cost cost, const std::function<VfsResult<void>(TestFileSystem&)>& body) {
     const os::Charged before = m.account.charged;
@@ -78,6 +78,12 @@ TEST(Tree, ChargesForNamesThatChange) {
       << "one that comes, one that goes";
   EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.unlink("h"); }), 1);
   EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.chmod("d/f", 0600); }), 0);
+  EXPECT_EQ(charged(Cost::process_created,
+                    [](auto& fs) -> VfsResult<void> {
+                      fs.start_program();
+                      return {};
+                    }),
+            1);
 }
 
 TEST(Tree, TellsTheStoreWhatALogOfDirectoryOperationsNeeds) {
