@@ -185,6 +185,9 @@ class Vfs {
 
   /// Modelled think or compile time: burns CPU in a guest, advances the clock in virtual time.
   virtual void cpu(std::int64_t ns) = 0;
+  /// A program is started and waited for: one that does nothing in a guest, the processor's time for fork and exec in
+  /// virtual time.
+  virtual void start_program() = 0;
 };
 
 }  // namespace headcrash

@@ -224,7 +224,7 @@ VfsResult<void> Store::write_region(Region& region) {
   counters_.sectors_written += sectors;
   for (std::size_t i = 0; i < region.size(); ++i)
     counters_.sectors_of[static_cast<std::size_t>(region.entry(i).content)] += region.entry(i).sectors;
-  cpu.use(static_cast<os::TimeNs>(bytes.size() / 1024) * cpu.costs().copy_per_kib);
+  cpu.charge(os::Cost::copy_per_kib, static_cast<std::int64_t>(bytes.size() / 1024 * 1024));
   return write_sectors(region.start(), bytes);
 }
 
@@ -295,11 +295,11 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   }
   for (const PlannedBlock& block : plan->blocks) fill_block(*plan, block);
   fill_inodes(*plan, first_inode_item);
-  const auto placed = static_cast<os::TimeNs>(plan->blocks.size()),
-             inodes = static_cast<os::TimeNs>(plan->inodes.size());
+  const auto placed = static_cast<std::int64_t>(plan->blocks.size()),
+             inodes = static_cast<std::int64_t>(plan->inodes.size());
   fill_map_blocks(*plan);
   fill_usage_blocks(*plan);
-  cpu.use(placed * cpu.costs().allocation + inodes * cpu.costs().inode_changed);
+  cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
   if (auto written = write_region(plan->region); !written) return written;
   // Only now may the cache forget them: what an error has kept from the disk is nowhere else. The locks of
@@ -384,7 +384,7 @@ VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std:
     os::BlockRequest request{model::Op::write, address + at / kSectorBytes,
                              static_cast<std::uint32_t>(part.size() / kSectorBytes)};
     request.data = part;
-    cpu.use(cpu.costs().request_issued);
+    cpu.charge(os::Cost::request_issued);
     ++transfers.under_way;
     disk_.issue(request, {}, transfers);
   }
@@ -408,7 +408,7 @@ VfsResult<void> Store::read_pieces(const std::vector<Piece>& pieces) {
     os::BlockRequest request{model::Op::read, piece.address,
                              static_cast<std::uint32_t>(piece.into.size() / kSectorBytes)};
     request.into = piece.into;
-    cpu.use(cpu.costs().request_issued);
+    cpu.charge(os::Cost::request_issued);
     disk_.issue(request, {}, transfers);
   }
   while (transfers.under_way != 0) transfers.waiting.wait();
@@ -417,7 +417,7 @@ VfsResult<void> Store::read_pieces(const std::vector<Piece>& pieces) {
 }
 
 VfsResult<void> Store::read_sectors(SectorAddress address, std::span<std::byte> into) {
-  cpu.use(cpu.costs().request_issued);
+  cpu.charge(os::Cost::request_issued);
   os::BlockRequest request{model::Op::read, address, static_cast<std::uint32_t>(into.size() / kSectorBytes)};
   request.into = into;
   if (disk_.transfer(request) == model::Status::ok) return {};

@@ -174,7 +174,7 @@ std::optional<InodeNumber> Store::free_number(InodeNumber directory, bool is_dir
 VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreInode& directory,
                                          bool is_directory) {
   if (!has_room(kInodeBytes)) return refuse(ENOSPC);
-  cpu.use(cpu.costs().allocation);
+  cpu.charge(os::Cost::allocation);
   const auto number = free_number(directory.number, is_directory);
   if (!number) return refuse(ENOSPC);
   taken_[*number] = true;

@@ -77,6 +77,7 @@ Buffer& BufferCache::State::create(const BufferKey& key, Content content, std::u
   buffer.bytes.resize(bytes);
   buffer.lock = Buffer::Lock::fiber;
   take(bytes);
+  if (content == Content::metadata) metadata_bytes += bytes;
   index.emplace(key, &buffer);
   objects[key.object].append(buffer);
   return buffer;
@@ -84,6 +85,7 @@ Buffer& BufferCache::State::create(const BufferKey& key, Content content, std::u
 
 void BufferCache::State::destroy(Buffer& buffer) {
   used_bytes -= buffer.bytes.size();
+  if (buffer.content == Content::metadata) metadata_bytes -= buffer.bytes.size();
   const std::size_t slot = buffer.slot;
   slots[slot].reset();
   free_slots.push_back(slot);
@@ -97,7 +99,7 @@ void BufferCache::State::forget(Buffer& buffer) {
   const auto object = objects.find(buffer.key.object);
   object->second.remove(buffer);
   if (object->second.empty()) objects.erase(object);
-  clean.remove(buffer);
+  clean_list(buffer).remove(buffer);
   buffer.forgotten = true;
 }
 
@@ -112,10 +114,11 @@ void BufferCache::State::settle(Buffer& buffer) {
   const bool droppable = unused && !buffer.dirty;
   if (droppable == CleanList::contains(buffer)) return;
   if (droppable) {
-    clean.append(buffer);
+    buffer.clean_number = ++clean_numbers;
+    clean_list(buffer).append(buffer);
     wake_for_room();
   } else {
-    clean.remove(buffer);
+    clean_list(buffer).remove(buffer);
   }
 }
 
@@ -166,8 +169,10 @@ void BufferCache::State::move_home(Buffer& buffer, Content content, std::uint64_
   const bool stays_unassigned = buffer.dirty && buffer.lba == kUnassigned;
   if (stays_unassigned) unassigned_bytes -= buffer.bytes.size();
   used_bytes -= buffer.bytes.size();
+  if (buffer.content == Content::metadata) metadata_bytes -= buffer.bytes.size();
   take(bytes);
   buffer.bytes.resize(bytes);
+  if (content == Content::metadata) metadata_bytes += bytes;
   if (stays_unassigned)
     unassigned_bytes += bytes;
   else
@@ -187,13 +192,22 @@ bool BufferCache::State::has_reserve() const {
 }
 
 /// Without waiting.
+/// Null: no buffer is clean.
+Buffer* BufferCache::State::to_be_dropped() {
+  Buffer* const metadata = clean_metadata.first();
+  Buffer* const data = clean_data.first();
+  if (metadata == nullptr || data == nullptr) return metadata == nullptr ? data : metadata;
+  if (options.metadata_bytes > 0) return metadata_bytes > options.metadata_bytes ? metadata : data;
+  return metadata->clean_number < data->clean_number ? metadata : data;
+}
+
 bool BufferCache::State::try_room(std::size_t bytes) {
   const std::size_t kept = options.reserve_bytes == 0 || has_reserve() ? 0 : options.reserve_bytes;
   while (used_bytes + bytes + kept > options.bytes) {
-    if (clean.empty()) return false;
-    Buffer& oldest = *clean.first();
-    forget(oldest);
-    destroy(oldest);
+    Buffer* const dropped = to_be_dropped();
+    if (dropped == nullptr) return false;
+    forget(*dropped);
+    destroy(*dropped);
   }
   return true;
 }
@@ -247,7 +261,7 @@ void BufferCache::hooks(WriteHooks* hooks) {
 
 HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes) {
   State& s = *state_;
-  s.cpu.use(s.cpu.costs().buffer_found);
+  s.cpu.charge(Cost::buffer_found);
   for (;;) {
     if (Buffer* buffer = s.find_and_lock(key)) {
       ++s.counters.hits;
@@ -266,7 +280,7 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
 
 /// The one that is in the cache, held; null: there is room for it, and it is not.
 Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes) {
-  cpu.use(cpu.costs().buffer_found);
+  cpu.charge(Cost::buffer_found);
   for (;;) {
     if (Buffer* buffer = find_and_lock(key)) {
       ++counters.hits;
@@ -321,7 +335,7 @@ tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, 
 
 HeldBuffer BufferCache::cached(const BufferKey& key) {
   State& s = *state_;
-  s.cpu.use(s.cpu.costs().buffer_found);
+  s.cpu.charge(Cost::buffer_found);
   Buffer* buffer = s.find_and_lock(key);
   if (buffer == nullptr) return {};
   ++s.counters.hits;
@@ -331,7 +345,7 @@ HeldBuffer BufferCache::cached(const BufferKey& key) {
 void BufferCache::read_ahead(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes) {
   State& s = *state_;
   if (s.find(key) != nullptr) return;
-  s.cpu.use(s.cpu.costs().request_issued);
+  s.cpu.charge(Cost::request_issued);
   if (s.find(key) != nullptr || !s.try_room(bytes)) return;
   Buffer& buffer = s.create(key, content, lba, bytes);
   buffer.lock = Buffer::Lock::device;
@@ -380,8 +394,8 @@ void BufferCache::discard_all() {
 
 void BufferCache::drop_clean() {
   State& s = *state_;
-  while (!s.clean.empty()) {
-    Buffer& buffer = *s.clean.first();
+  while (Buffer* const first = s.to_be_dropped()) {
+    Buffer& buffer = *first;
     s.forget(buffer);
     s.destroy(buffer);
   }

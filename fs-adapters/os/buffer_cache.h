@@ -152,6 +152,9 @@ struct BufferCacheOptions {
   /// -CB: room that copies may take together, each in pages of 4 KiB; who would make one more waits until
   /// others have arrived. 0: as much as there is.
   std::uint64_t copies_bytes = 0;
+  /// Of `bytes`: metadata up to so much stay when data needs room, and what is more goes before any data does. 0: the
+  /// longest unused goes, whatever it holds.
+  std::uint64_t metadata_bytes = 0;
   bool lock_data = false;  ///< data blocks, too, are locked while they are written
   /// Of `bytes`: kept for fibers with a RoomReserve, so that who makes room finds some.
   std::uint64_t reserve_bytes = 0;

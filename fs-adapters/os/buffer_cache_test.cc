@@ -53,6 +53,62 @@ TEST(BufferCache, WhatIsOnItsWayIsUnwrittenAlthoughItIsNotDirty) {
   });
 }
 
+/// Room for eight blocks; some of metadata first, then data without end.
+std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t blocks) {
+  CachedWorld w({.bytes = 8 * 512, .metadata_bytes = metadata_bytes});
+  std::vector<bool> left;
+  w.run_as_user([&] {
+    for (std::int64_t i = 0; i < blocks; ++i) (void)w.read_word({0, i}, 10 + static_cast<std::uint64_t>(i));
+    for (std::int64_t i = 0; i < 20; ++i)
+      EXPECT_TRUE(w.cache.read({1, i}, Content::data, 100 + static_cast<std::uint64_t>(i), 512));
+    for (std::int64_t i = 0; i < blocks; ++i) left.push_back(static_cast<bool>(w.cache.cached({0, i})));
+  });
+  return left;
+}
+
+TEST(BufferCache, MetadataHasAPoolThatDataCannotTake) {
+  EXPECT_EQ(metadata_left(0, 3), std::vector<bool>(3, false)) << "one cache for all: the longest unused goes";
+  EXPECT_EQ(metadata_left(3 * 512, 3), std::vector<bool>(3, true));
+  EXPECT_EQ(metadata_left(3 * 512, 5), (std::vector<bool>{false, false, true, true, true}))
+      << "what is beyond the pool goes first, the longest unused of it";
+}
+
+TEST(BufferCache, WithoutAPoolTheLongestUnusedGoesWhateverItHolds) {
+  CachedWorld w({.bytes = 4 * 512});
+  w.run_as_user([&] {
+    const auto read = [&](std::int64_t block, Content content) {
+      EXPECT_TRUE(w.cache.read({0, block}, content, 10 + static_cast<std::uint64_t>(block), 512));
+    };
+    for (const std::int64_t block : {0, 1}) read(block, Content::data);
+    for (const std::int64_t block : {2, 3}) read(block, Content::metadata);
+    for (const std::int64_t block : {4, 5}) read(block, Content::data);
+    for (const std::int64_t block : {0, 1}) EXPECT_FALSE(w.cache.cached({0, block})) << block;
+    for (const std::int64_t block : {2, 3, 4, 5}) EXPECT_TRUE(w.cache.cached({0, block})) << block;
+  });
+}
+
+TEST(BufferCache, ThePoolIsLeftToDataWhileMetadataDoesNotNeedIt) {
+  CachedWorld w({.bytes = 8 * 512, .metadata_bytes = 4 * 512});
+  w.run_as_user([&] {
+    const auto read = [&](std::uint64_t object, std::int64_t block, Content content) {
+      return w.cache
+          .read({object, block}, content, 10 * (1 + object) + static_cast<std::uint64_t>(block), 512)
+          .has_value();
+    };
+    for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(1, i, Content::data));
+    EXPECT_EQ(w.cache.counters().misses, 8U);
+    for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(1, i, Content::data));
+    EXPECT_EQ(w.cache.counters().misses, 8U) << "all of it has been kept";
+    for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(0, i, Content::metadata));
+    EXPECT_EQ(w.cache.used_bytes(), 8U * 512);
+    // A block that becomes data leaves the pool.
+    w.cache.write_delayed(w.fill({0, 7}, 17, 1, 512, Content::data));
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    for (std::int64_t i = 0; i < 3; ++i) EXPECT_TRUE(read(2, i, Content::data));
+    for (std::int64_t i = 3; i < 7; ++i) EXPECT_TRUE(w.cache.cached({0, i})) << i;
+  });
+}
+
 TEST(BufferCache, CountsDirtyMetadataByItsChange) {
   CachedWorld w;
   w.run_as_user([&] {

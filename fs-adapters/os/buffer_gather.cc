@@ -57,7 +57,7 @@ void BufferCache::State::pay_for_gathered(const std::vector<GatheredPart>& parts
   invariant(bytes <= options.gathered_bytes_max, "a gathered write is longer than the cache permits");
   wait_for_writes();
   if (copied > 0) wait_for_copies(copied);
-  cpu.use(cpu.costs().request_issued + cpu.costs().copy_per_kib * static_cast<TimeNs>(copied) / TimeNs{1024});
+  cpu.charge({{Cost::request_issued}, {Cost::copy_per_kib, static_cast<std::int64_t>(copied)}});
 }
 
 /// Asks the hooks and copies what they send. False: one has refused, and nothing is to be sent.

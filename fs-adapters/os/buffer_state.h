@@ -3,7 +3,8 @@
 //
 //   index   by key: every buffer that can be found
 //   object  those of one object
-//   clean   nobody holds or wants it, nothing is lost with it: taken for room, the longest unused first
+//   clean   nobody holds or wants it, nothing is lost with it: taken for room, the longest unused first; a list for
+//           metadata and one for data
 //   dirty   in order of becoming so; once more in order of the last change
 //   slots   the places in which buffers lie, for the syncer's sweep
 //
@@ -47,6 +48,7 @@ class Buffer {
   TimeNs dirtied_at = 0;
   std::uint64_t dirty_number = 0;  ///< its place in the order of `dirty`
   TimeNs modified_at = 0;
+  std::uint64_t clean_number = 0;  ///< its place in the order in which buffers of both lists were last used
   std::size_t slot = 0;
   Links<Buffer> in_object;
   Links<Buffer> in_clean;
@@ -130,6 +132,7 @@ struct BufferCache::State {
   bool has_reserve() const;
   void make_room(std::size_t bytes);
   bool try_room(std::size_t bytes);
+  Buffer* to_be_dropped();
   bool force_some();
   bool ask_owner(std::size_t bytes);
   void take(std::size_t bytes);
@@ -192,7 +195,11 @@ struct BufferCache::State {
   using TransferList = LinkedList<Transfer, &Transfer::in_transfers>;
   tsl::robin_map<BufferKey, Buffer*, BufferKeyHash> index;
   std::unordered_map<std::uint64_t, ObjectList> objects;
-  CleanList clean;
+  CleanList clean_metadata, clean_data;
+  CleanList& clean_list(const Buffer& buffer) {
+    return buffer.content == Content::metadata ? clean_metadata : clean_data;
+  }
+  std::uint64_t clean_numbers = 0;
   DirtyList dirty;
   std::uint64_t dirty_numbers = 0;
   ModifiedList modified;  ///< those of `dirty`, by modified_at
@@ -204,8 +211,9 @@ struct BufferCache::State {
   std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< on their way
   std::vector<std::unique_ptr<Buffer>> slots;
   std::vector<std::size_t> free_slots;
-  std::size_t used_bytes = 0;    ///< buffers, counted copies and charges
-  std::size_t copied_pages = 0;  ///< of the counted copies
+  std::size_t used_bytes = 0;      ///< buffers, counted copies and charges
+  std::size_t metadata_bytes = 0;  ///< buffers of metadata
+  std::size_t copied_pages = 0;    ///< of the counted copies
   std::size_t forced_on_their_way = 0;
   std::size_t writes_on_their_way = 0;
   BufferOwner* owner = nullptr;

@@ -42,10 +42,6 @@ bool all_zero(std::span<const std::byte> bytes) {
   return bytes.size() <= kZeroBlockBytes && std::memcmp(bytes.data(), zero_block().data(), bytes.size()) == 0;
 }
 
-TimeNs per_kib(TimeNs cost_ns, std::size_t bytes) {
-  return cost_ns * static_cast<TimeNs>(bytes) / 1024;
-}
-
 }  // namespace
 
 void BufferCache::State::set_dirty(Buffer& buffer) {
@@ -91,12 +87,10 @@ void BufferCache::State::wait_for_writes() {
 /// The calling fiber has the buffer.
 void BufferCache::State::pay_for_write(const Buffer& buffer) {
   wait_for_writes();
-  const CpuCosts& costs = cpu.costs();
   if (travels_as_copy(buffer) && !all_zero(buffer.bytes)) wait_for_copies(buffer.bytes.size());
-  TimeNs work = costs.request_issued;
-  if (travels_as_copy(buffer) && costs.copy_per_kib > 0 && !all_zero(buffer.bytes))
-    work += per_kib(costs.copy_per_kib, buffer.bytes.size());
-  cpu.use(work);
+  const bool copied = travels_as_copy(buffer) && !all_zero(buffer.bytes);
+  cpu.charge({{Cost::request_issued},
+              {Cost::copy_per_kib, copied ? static_cast<std::int64_t>(buffer.bytes.size()) : 0}});
 }
 
 /// What the device reads from. Decides whether the buffer stays locked, or at least in the cache.

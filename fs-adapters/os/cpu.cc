@@ -57,6 +57,17 @@ void Cpu::use(TimeNs work_ns) {
   }
 }
 
+void Cpu::charge(std::initializer_list<Charge> charges) {
+  const bool counted =
+      executor_.current() != nullptr;  // what costs nothing may be done outside of fibers, too
+  TimeNs work_ns = 0;
+  for (const Charge& each : charges) {
+    if (counted) executor_.account().charged[static_cast<std::size_t>(each.cost)] += each.amount;
+    work_ns += price_of(costs_, each);
+  }
+  use(work_ns);
+}
+
 void Cpu::end_slice() {
   if (!woken_.empty() || !sliced_.empty()) {
     give_up();
@@ -66,7 +77,9 @@ void Cpu::end_slice() {
   slice_left_ns_ = slice_ns_;
 }
 
-void Cpu::interrupt(TimeNs work_ns) {
+void Cpu::interrupt(Cost cost) {
+  ++interrupts_.charged[static_cast<std::size_t>(cost)];
+  const TimeNs work_ns = price_of(costs_, {cost});
   if (work_ns <= 0) return;
   interrupts_.cpu_ns += work_ns;
   busy_ns_ += work_ns;

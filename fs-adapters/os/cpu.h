@@ -9,35 +9,12 @@
 // Each charge is paid at once, in order: while nobody else can run, that is a look at the next event.
 
 #include <cstdint>
+#include <initializer_list>
 
+#include "fs-adapters/os/cpu_costs.h"
 #include "fs-adapters/os/executor.h"
 
 namespace headcrash::os {
-
-/// What a machine and its kernel below file systems cost, nanoseconds each. All zero: nothing does.
-struct MachineCosts {
-  TimeNs system_call = 0;       ///< entry, exit, argument checks
-  TimeNs copy_per_kib = 0;      ///< block to block (-CB)
-  TimeNs transfer_per_kib = 0;  ///< between a process and the cache: copy, and the pages' mapping and faults
-  TimeNs clear_per_kib = 0;     ///< zeroes
-  TimeNs buffer_found = 0;      ///< a block asked of the cache
-  TimeNs request_issued = 0;    ///< through the driver
-  TimeNs interrupt = 0;         ///< a request's completion
-  TimeNs process_created = 0;   ///< fork and exec: for workloads of commands
-};
-
-/// What the steps of a file system cost on that machine: a table for each kind of file system that is
-/// compared, over the same MachineCosts.
-struct FileSystemCosts {
-  TimeNs path_component = 0;   ///< of a lookup, without looking through the directory
-  TimeNs directory_entry = 0;  ///< looked at while a name is searched linearly
-  TimeNs inode_changed = 0;    ///< in-core inode copied to its block
-  TimeNs allocation = 0;       ///< of a block or an inode: search of a bitmap
-  TimeNs dependency = 0;       ///< a structure of soft updates made, satisfied or undone
-};
-
-/// Both, as a processor charges them.
-struct CpuCosts : MachineCosts, FileSystemCosts {};
 
 class Cpu : private Executor::StopListener {
  public:
@@ -50,8 +27,11 @@ class Cpu : private Executor::StopListener {
 
   /// The calling fiber computes for so long, for its own account. Once halted it does so in no time.
   void use(TimeNs work_ns);
-  /// From an event's handler: whoever computes, now or next, is so much later.
-  void interrupt(TimeNs work_ns);
+  /// Likewise, for as long as these cost together, and counts them in its account.
+  void charge(std::initializer_list<Charge> charges);
+  void charge(Cost cost, std::int64_t amount = 1) { charge({{cost, amount}}); }
+  /// From an event's handler: whoever computes, now or next, is later by what this costs.
+  void interrupt(Cost cost);
   const Account& interrupts() const { return interrupts_; }
   TimeNs busy_ns() const { return busy_ns_; }  ///< all accounts together
 

@@ -19,7 +19,7 @@ struct CpuWorld {
   model::Simulation simulation;
   VirtualClock clock{simulation};
   Executor executor{clock};
-  Cpu cpu{executor, CpuCosts{}, 10};
+  Cpu cpu{executor, CpuCosts{{.copy_per_kib = 1024, .interrupt = 7}, {.allocation = 3}}, 10};
   Account ann{.name = "ann"}, bob{.name = "bob"}, cat{.name = "cat"};
   Log log;
   void say(const Account& who) { log.push_back(std::to_string(executor.now()) + " " + who.name); }
@@ -27,16 +27,20 @@ struct CpuWorld {
 
 /// Each cost comes from one of the two tables, and no other takes its place.
 TEST(Cpu, CostsAreThoseOfTheMachineAndOfTheFileSystem) {
-  const CpuCosts costs{
-      {.system_call = 1,
-       .copy_per_kib = 2,
-       .transfer_per_kib = 3,
-       .clear_per_kib = 4,
-       .buffer_found = 5,
-       .request_issued = 6,
-       .interrupt = 7,
-       .process_created = 8},
-      {.path_component = 9, .directory_entry = 10, .inode_changed = 11, .allocation = 12, .dependency = 13}};
+  const CpuCosts costs{{.system_call = 1,
+                        .copy_per_kib = 2,
+                        .transfer_per_kib = 3,
+                        .clear_per_kib = 4,
+                        .buffer_found = 5,
+                        .request_issued = 6,
+                        .interrupt = 7,
+                        .process_created = 8},
+                       {.path_component = 9,
+                        .directory_entry = 10,
+                        .name_changed = 14,
+                        .inode_changed = 11,
+                        .allocation = 12,
+                        .dependency = 13}};
   EXPECT_EQ(costs.system_call, 1);
   EXPECT_EQ(costs.path_component, 9);
   EXPECT_EQ(costs.directory_entry, 10);
@@ -46,6 +50,7 @@ TEST(Cpu, CostsAreThoseOfTheMachineAndOfTheFileSystem) {
   EXPECT_EQ(costs.clear_per_kib, 4);
   EXPECT_EQ(costs.request_issued, 6);
   EXPECT_EQ(costs.interrupt, 7);
+  EXPECT_EQ(costs.name_changed, 14);
   EXPECT_EQ(costs.inode_changed, 11);
   EXPECT_EQ(costs.allocation, 12);
   EXPECT_EQ(costs.dependency, 13);
@@ -62,6 +67,29 @@ TEST(Cpu, TimePassesForOneAndIsAccounted) {
   EXPECT_EQ(w.executor.now(), 35);
   EXPECT_EQ(w.ann.cpu_ns, 35);
   EXPECT_EQ(w.cpu.busy_ns(), 35);
+}
+
+TEST(Cpu, WhatIsChargedIsCountedAlsoWhereItCostsNothing) {
+  CpuWorld w;
+  const auto charged = [](const Account& who, Cost cost) {
+    return who.charged[static_cast<std::size_t>(cost)];
+  };
+  w.executor.spawn(Kind::user, w.ann, [&] {
+    w.cpu.charge(Cost::allocation);
+    w.cpu.charge({{Cost::allocation, 2}, {Cost::copy_per_kib, 5}, {Cost::name_changed}});
+    w.cpu.use(100);
+  });
+  Calls interrupt([&] { w.cpu.interrupt(Cost::interrupt); });
+  w.simulation.schedule(1000, interrupt, 0);
+  w.executor.spawn(Kind::user, w.bob, [&] { w.executor.sleep_until(1001); });
+  w.executor.run();
+  EXPECT_EQ(w.ann.cpu_ns, 3 * 3 + 5 + 100) << "bytes, where a KiB has a cost";
+  EXPECT_EQ(charged(w.ann, Cost::allocation), 3);
+  EXPECT_EQ(charged(w.ann, Cost::copy_per_kib), 5);
+  EXPECT_EQ(charged(w.ann, Cost::name_changed), 1);
+  EXPECT_EQ(charged(w.ann, Cost::interrupt), 0);
+  EXPECT_EQ(w.bob.charged, Charged{});
+  EXPECT_EQ(charged(w.cpu.interrupts(), Cost::interrupt), 1);
 }
 
 TEST(Cpu, TwoShareItInSlices) {
@@ -117,7 +145,7 @@ TEST(Cpu, WhoHasJustBeenWokenComesBeforeWhoHasHadASlice) {
 
 TEST(Cpu, InterruptsDelayWhoComputesAndNobodyElse) {
   CpuWorld w;
-  Calls interrupt([&] { w.cpu.interrupt(7); });
+  Calls interrupt([&] { w.cpu.interrupt(Cost::interrupt); });
   w.simulation.schedule(5, interrupt, 0);    // while ann computes
   w.simulation.schedule(100, interrupt, 0);  // while nobody does; over at 107
   w.simulation.schedule(200, interrupt, 0);  // together with the next piece of work

@@ -264,7 +264,7 @@ void DiskQueue::State::scatter(const Run& run) {
 }
 
 void DiskQueue::State::flush_done(Spindle& spindle, model::Status status) {
-  cpu.interrupt(cpu.costs().interrupt);
+  cpu.interrupt(Cost::interrupt);
   telling = true;
   spindle.flushing = false;
   complete(std::exchange(spindle.in_flush, {}), status);
@@ -273,7 +273,7 @@ void DiskQueue::State::flush_done(Spindle& spindle, model::Status status) {
 }
 
 void DiskQueue::State::run_done(Run& run, model::Status status) {
-  cpu.interrupt(cpu.costs().interrupt);
+  cpu.interrupt(Cost::interrupt);
   telling = true;
   --outstanding;
   went(run, status);
@@ -364,7 +364,7 @@ model::Status DiskQueue::transfer(const BlockRequest& request, const Ordering& o
     bool complete = false;
   } waiter(state_->executor);
   State& s = *state_;
-  s.cpu.use(s.cpu.costs().request_issued);
+  s.cpu.charge(Cost::request_issued);
   const TimeNs before = s.executor.now();
   while (s.pending_count >= s.options.requests_max) s.room.wait();
   s.issue(request, ordering, waiter);

@@ -21,6 +21,7 @@
 #include <string>
 
 #include "fs-adapters/os/clock.h"
+#include "fs-adapters/os/cpu_costs.h"
 
 namespace headcrash::os {
 
@@ -29,6 +30,7 @@ struct Account {
   std::string name;
   TimeNs cpu_ns = 0;        ///< computed
   TimeNs disk_wait_ns = 0;  ///< waited for a request of its own, or for a buffer that was on its way
+  Charged charged = {};     ///< what of `cpu_ns` was for the costs of the table
 };
 
 class Fiber;  ///< opaque: executor.cc

@@ -169,7 +169,7 @@ VfsResult<void> Store::move_inodes(Generation& generation, Superblock& next) {
         std::ranges::fill(record, std::byte{0});
       note_if_unlinked(at->first, inode);
     }
-    cpu.use(moved * cpu.costs().inode_changed);
+    cpu.charge(os::Cost::inode_changed, moved);
   }
   next.record_map = record_map_;
   next.unlinked = static_cast<std::uint32_t>(unlinked_.size());

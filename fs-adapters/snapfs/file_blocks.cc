@@ -118,8 +118,7 @@ VfsResult<BlockAddress> Store::own(Generation& generation, BlockAddress address,
   {
     const auto old = read_at(address, kind);
     if (!old) return pass_on_errno(old);
-    constexpr os::TimeNs kKib = 1024;
-    cpu.use(cpu.costs().copy_per_kib * s_.block_bytes / kKib);
+    cpu.charge(os::Cost::copy_per_kib, s_.block_bytes);
     bytes.assign(old->bytes().begin(), old->bytes().end());
   }
   const auto to = allocate(generation, address);
@@ -251,7 +250,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
     set_dirty(generation, *address, kind);
     return buffer;
   }
-  cpu.use(cpu.costs().allocation);
+  cpu.charge(os::Cost::allocation);
   auto& operation = static_cast<Operation&>(tree_operation);
   if (operation.room == 0 && !has_room(1 + kAboveMax)) return refuse(ENOSPC);
   Generation& generation = generation_of(operation);

@@ -156,7 +156,7 @@ std::optional<InodeNumber> Store::free_number(InodeNumber near) const {
 }
 
 VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation, tree::CoreInode& directory, bool) {
-  cpu.use(cpu.costs().allocation);
+  cpu.charge(os::Cost::allocation);
   if (!has_room(1)) return refuse(ENOSPC);
   const auto number = free_number(directory.number);
   if (!number) return refuse(ENOSPC);

@@ -113,4 +113,8 @@ void FileSystem::cpu(std::int64_t ns) {
   store_->cpu.use(ns);
 }
 
+void FileSystem::start_program() {
+  store_->cpu.charge(os::Cost::process_created);
+}
+
 }  // namespace headcrash::tree

@@ -71,7 +71,7 @@ VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& dire
     if (seen.inode != 0) found = FoundName{.inode = seen.inode, .block = block, .offset = seen.offset};
     return found.has_value();
   });
-  store.cpu.use(looked_at * store.cpu.costs().directory_entry);
+  store.cpu.charge(os::Cost::directory_entry, looked_at);
   if (!searched) return pass_on_errno(searched);
   if (!found) directory.missed = MissedName{.name = std::string(name), .room = room, .changes = changes};
   return found;
@@ -96,6 +96,7 @@ VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreI
 
 VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory, CoreInode& target,
                          const NewName& added) {
+  store.cpu.charge(os::Cost::name_changed);
   auto buffer = directory_block_to_change(store, operation, directory, added.block);
   if (!buffer) return pass_on_errno(buffer);
   const auto entry = add_entry(chunks_of(store, directory, added.block, *buffer), added.name, target.number,
@@ -117,6 +118,7 @@ VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& dir
 
 VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode& directory, CoreInode& target,
                              const ChangedName& changed) {
+  store.cpu.charge(os::Cost::name_changed);
   const FoundName& found = changed.at;
   auto buffer = directory_block_to_change(store, operation, directory, found.block);
   if (!buffer) return pass_on_errno(buffer);
@@ -137,6 +139,7 @@ VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode&
 
 VfsResult<void> remove_name(InodeStore& store, Operation& operation, CoreInode& directory,
                             const RemovedName& removed) {
+  store.cpu.charge(os::Cost::name_changed);
   const FoundName& found = removed.at;
   auto buffer = directory_block_to_change(store, operation, directory, found.block);
   if (!buffer) return pass_on_errno(buffer);
@@ -174,7 +177,7 @@ VfsResult<std::vector<ListedName>> list_names(InodeStore& store, CoreInode& dire
     }
     return false;
   });
-  store.cpu.use(looked_at * store.cpu.costs().directory_entry);
+  store.cpu.charge(os::Cost::directory_entry, looked_at);
   if (!searched) return pass_on_errno(searched);
   return names;
 }

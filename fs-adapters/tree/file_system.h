@@ -65,13 +65,14 @@ class FileSystem : public Vfs {
   VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
 
   void cpu(std::int64_t ns) override;
+  void start_program() override;
 
  protected:
   explicit FileSystem(std::unique_ptr<InodeStore> store);
 
   InodeStore& store() { return *store_; }
   /// Charges a system call.
-  void enter() { store_->cpu.use(store_->cpu.costs().system_call); }
+  void enter() { store_->cpu.charge(os::Cost::system_call); }
   /// Files still open are closed: for an unmount, or when the power is gone.
   void close_all();
 

@@ -56,6 +56,36 @@ Lines logged(TestMachine& m, const std::function<void(TestFileSystem&)>& body) {
   return m.file_system.inodes().log;
 }
 
+TEST(Tree, ChargesForNamesThatChangeAndProgramsThatAreStarted) {
+  TestMachine m(100);
+  const auto charged = [&m](os::Cost cost, const std::function<VfsResult<void>(TestFileSystem&)>& body) {
+    const os::Charged before = m.account.charged;
+    m.as_user([&] { EXPECT_TRUE(body(m.file_system)); });
+    const auto at = static_cast<std::size_t>(cost);
+    return m.account.charged[at] - before[at];
+  };
+  using os::Cost;
+  EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.mkdir("d", 0755); }), 1);
+  EXPECT_EQ(charged(Cost::name_changed,
+                    [](auto& fs) -> VfsResult<void> {
+                      const auto file = fs.open("d/f", {.create = true});
+                      if (!file) return pass_on_errno(file);
+                      return fs.close(*file);
+                    }),
+            1);
+  EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.link("d/f", "g"); }), 1);
+  EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.rename("g", "h", RenameMode::replace); }), 2)
+      << "one that comes, one that goes";
+  EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.unlink("h"); }), 1);
+  EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.chmod("d/f", 0600); }), 0);
+  EXPECT_EQ(charged(Cost::process_created,
+                    [](auto& fs) -> VfsResult<void> {
+                      fs.start_program();
+                      return {};
+                    }),
+            1);
+}
+
 TEST(Tree, TellsTheStoreWhatALogOfDirectoryOperationsNeeds) {
   TestMachine m(100);
   // Inodes: 3 a, 4 b, 5 a/f.

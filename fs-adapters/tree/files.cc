@@ -12,7 +12,6 @@ namespace headcrash::tree {
 namespace {
 
 constexpr std::size_t kOpenFilesMax = 65536;
-constexpr std::int64_t kBytesPerKib = 1024;
 
 /// Offsets of a file in its blocks.
 class Blocks {
@@ -28,7 +27,7 @@ class Blocks {
 };
 
 void charge_copy(InodeStore& store, std::size_t bytes) {
-  store.cpu.use(static_cast<std::int64_t>(bytes) * store.cpu.costs().transfer_per_kib / kBytesPerKib);
+  store.cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes));
 }
 
 void touch(InodeStore& store, CoreInode& inode) {

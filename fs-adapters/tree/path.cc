@@ -63,7 +63,7 @@ VfsResult<InodeHandle> FileSystem::walk(std::string_view path, LastLink last, Op
   for (int followed = 0; !components.empty();) {
     const std::string name = std::move(components.front());
     components.pop_front();
-    store_->cpu.use(store_->cpu.costs().path_component);
+    store_->cpu.charge(os::Cost::path_component);
     VfsResult<InodeHandle> next;
     {
       const InodeLock lock(**at);

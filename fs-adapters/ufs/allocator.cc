@@ -200,7 +200,7 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_near(const CoreIno
 
 VfsResult<FragmentAddress> Allocator::allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
                                                std::uint32_t fragments) {
-  volume_.cpu.use(volume_.cpu.costs().allocation);
+  volume_.cpu.charge(os::Cost::allocation);
   if (available_fragments() < fragments) return refuse(ENOSPC);
   auto answer = options_.placement == Placement::hot_spot ? allocate_hot(fragments, inode)
                                                           : allocate_near(inode, block, after, fragments);
@@ -212,7 +212,7 @@ VfsResult<FragmentAddress> Allocator::allocate(CoreInode& inode, std::int64_t bl
 
 VfsResult<bool> Allocator::extend(const CoreInode& inode, FragmentAddress at, std::uint32_t fragments,
                                   std::uint32_t new_fragments) {
-  volume_.cpu.use(volume_.cpu.costs().allocation);
+  volume_.cpu.charge(os::Cost::allocation);
   if (available_fragments() < new_fragments - fragments) return refuse(ENOSPC);
   const std::uint32_t group = volume_.geometry.group_of_fragment(at);
   if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory()); !ready)
@@ -226,7 +226,7 @@ VfsResult<bool> Allocator::extend(const CoreInode& inode, FragmentAddress at, st
 }
 
 VfsResult<void> Allocator::free(FragmentAddress at, std::uint32_t fragments) {
-  volume_.cpu.use(volume_.cpu.costs().allocation);
+  volume_.cpu.charge(os::Cost::allocation);
   const Geometry& geometry = volume_.geometry;
   if (!geometry.is_data(at)) return refuse(EIO);  // a damaged pointer
   const std::uint32_t group = geometry.group_of_fragment(at);
@@ -299,7 +299,7 @@ VfsResult<std::optional<InodeNumber>> Allocator::inode_hot(bool is_directory) {
 }
 
 VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_directory) {
-  volume_.cpu.use(volume_.cpu.costs().allocation);
+  volume_.cpu.charge(os::Cost::allocation);
   if (volume_.super.total.free_inodes == 0) return refuse(ENOSPC);
   if (options_.placement == Placement::hot_spot) {
     const auto found = inode_hot(is_directory);
@@ -318,7 +318,7 @@ VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_
 }
 
 VfsResult<void> Allocator::free_inode(InodeNumber number, bool is_directory) {
-  volume_.cpu.use(volume_.cpu.costs().allocation);
+  volume_.cpu.charge(os::Cost::allocation);
   const std::uint32_t group = volume_.geometry.group_of_inode(number);
   const std::uint32_t index = volume_.geometry.inode_index_in_group(number);
   auto buffer = read_group(group);

@@ -107,7 +107,7 @@ void Inodes::mark_changed(tree::CoreInode& inode) {
 
 VfsResult<os::HeldBuffer> Inodes::copy_to_block(tree::CoreInode& its) {
   CoreInode& inode = core(its);
-  volume_.cpu.use(volume_.cpu.costs().inode_changed);
+  volume_.cpu.charge(os::Cost::inode_changed);
   auto buffer = read_block(inode.number);
   if (!buffer) return buffer;
   encode_inode(inode.disk, buffer->bytes().subspan(offset_in_block(inode.number), kInodeBytes));

@@ -93,7 +93,7 @@ void Journal::copy_block(Transaction& transaction, const os::HeldBuffer& buffer)
   transaction.keys.push_back(buffer.key());
   transaction.kinds.push_back(kind_of(volume_.super, volume_.geometry, buffer.key(), buffer.content(), home));
   transaction.fragments += bytes.size() / ring_.fragment_bytes();
-  volume_.cpu.use(static_cast<os::TimeNs>(bytes.size()) * volume_.cpu.costs().copy_per_kib / 1024);
+  volume_.cpu.charge(os::Cost::copy_per_kib, static_cast<std::int64_t>(bytes.size()));
 }
 
 /// Data for which the transaction has no room: ordered. An older image of them must not come back.

@@ -17,7 +17,7 @@ class Journal::LogWrite final : private os::DiskDone {
   LogWrite(Volume& volume, std::uint64_t lba, std::span<const std::byte> bytes,
            WriteKind kind = WriteKind::log)
       : volume_(volume) {
-    volume.cpu.use(volume.cpu.costs().request_issued);
+    volume.cpu.charge(os::Cost::request_issued);
     const os::BlockRequest request{.op = model::Op::write,
                                    .lba = lba,
                                    .sectors = static_cast<std::uint32_t>(bytes.size() / kSectorBytes),

@@ -23,7 +23,7 @@ constexpr std::uint32_t kDotDotOffset = 12;  // in a directory's first block, be
 
 void SoftUpdates::note_made() {
   ++counters_.dependencies;
-  volume_.cpu.use(volume_.cpu.costs().dependency);
+  volume_.cpu.charge(os::Cost::dependency);
 }
 
 /// Work items are asked for by completed writes only, at most one for each of these.

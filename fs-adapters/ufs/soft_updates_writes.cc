@@ -30,7 +30,7 @@ std::span<std::byte> SoftUpdates::undoing(os::Outgoing& write) {
     sent_.assign(write.bytes.begin(), write.bytes.end());
     write.source = sent_;
   }
-  volume_.cpu.interrupt(volume_.cpu.costs().dependency);
+  volume_.cpu.interrupt(os::Cost::dependency);
   return sent_;
 }
 

@@ -17,7 +17,7 @@ class ZeroPage : private os::DiskDone {
   /// The extent becomes zero on the disk. Nobody waits; the caller pays for the way through the driver. If it
   /// fails the volume is stopped: what points to the extent relies on it.
   os::RequestId issue(const Extent& extent, const os::Ordering& ordering) {
-    volume_.cpu.use(volume_.cpu.costs().request_issued);
+    volume_.cpu.charge(os::Cost::request_issued);
     return volume_.disk.issue(request(extent), ordering, *this);
   }
   VfsResult<void> write(const Extent& extent) { return as_result(volume_.disk.transfer(request(extent))); }

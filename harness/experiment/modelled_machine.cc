@@ -48,8 +48,7 @@ class CheckedStore final : public model::SectorStore {
 
  private:
   void look(std::size_t bytes) const {
-    constexpr std::int64_t kKib = 1024;
-    system_.cpu.use(system_.cpu.costs().clear_per_kib * static_cast<std::int64_t>(bytes) / kKib);
+    system_.cpu.charge(os::Cost::clear_per_kib, static_cast<std::int64_t>(bytes));
   }
   os::System& system_;
   os::FiberStore store_;
@@ -294,7 +293,8 @@ os::SystemOptions ModelledMachine::system_options() const {
                         .queue = description.queue,
                         .cache = {.bytes = options_.cache_bytes,
                                   .block_copy = description.block_copy,
-                                  .copies_bytes = options_.copies_bytes},
+                                  .copies_bytes = options_.copies_bytes,
+                                  .metadata_bytes = options_.metadata_bytes},
                         .syncer = options_.system->description().syncer.value_or(options_.syncer)};
   how.queue.schedule = options_.schedule;
   how.queue.concatenated_sectors = options_.concatenated_sectors;

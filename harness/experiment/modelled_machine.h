@@ -101,6 +101,7 @@ struct ModelledMachineOptions {
   /// While an image is made: a small one is faster, since the host's own caches hold it. Nothing: cache_bytes.
   std::optional<std::uint64_t> image_cache_bytes = {};
   std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
+  std::uint64_t metadata_bytes = 0;             ///< BufferCacheOptions::metadata_bytes
   os::SyncerOptions syncer = {};                ///< unless the system's description has its own
   std::uint32_t check_sectors = 128;  ///< the longest request of a repair, and of mkfs in model time
   os::CpuCosts costs = kI486At33Mhz;

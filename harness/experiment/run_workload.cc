@@ -148,6 +148,8 @@ class Runner {
       outcome.longest_s = std::max(outcome.longest_s, elapsed);
       outcome.user_cpu_s += seconds_of(one->account.cpu_ns);
       outcome.user_wait_s += seconds_of(one->account.disk_wait_ns);
+      for (std::size_t cost = 0; cost < os::kCostCount; ++cost)
+        outcome.user_charged[cost] += one->account.charged[cost];
       outcome.operations += one->user->tally.operations;
       outcome.bytes_read += one->user->tally.bytes_read;
       outcome.bytes_written += one->user->tally.bytes_written;
@@ -202,19 +204,25 @@ constexpr std::uint64_t PhaseOutcome::*kCounts[] = {
 WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions) {
   WorkloadOutcome mean = executions.front();
   // Only some may have been verified at the end.
-  const auto average = [&](std::size_t phase, auto field) {
+  const auto average_of = [&](std::size_t phase, const auto& value) {
     double sum = 0, count = 0;
     for (const WorkloadOutcome& one : executions) {
       if (phase >= one.phases.size()) continue;
-      sum += static_cast<double>(one.phases[phase].*field);
+      sum += static_cast<double>(value(one.phases[phase]));
       ++count;
     }
     return sum / count;
+  };
+  const auto average = [&](std::size_t phase, auto field) {
+    return average_of(phase, [field](const PhaseOutcome& one) { return one.*field; });
   };
   for (std::size_t i = 0; i < mean.phases.size(); ++i) {
     for (const auto field : kTimes) mean.phases[i].*field = average(i, field);
     for (const auto field : kCounts)
       mean.phases[i].*field = static_cast<std::uint64_t>(std::llround(average(i, field)));
+    for (std::size_t cost = 0; cost < os::kCostCount; ++cost)
+      mean.phases[i].user_charged[cost] =
+          std::llround(average_of(i, [cost](const PhaseOutcome& one) { return one.user_charged[cost]; }));
   }
   mean.modelled_s = 0;
   for (const WorkloadOutcome& one : executions) mean.modelled_s += one.modelled_s;

@@ -43,6 +43,7 @@ struct PhaseOutcome {
   double longest_s = 0;    ///< of the slowest user
   double quiescent_s = 0;  ///< until nothing was left to do; 0 where that was not waited for
   double user_cpu_s = 0;   ///< sum of the users, until their ends, and their disk waits
+  os::Charged user_charged = {};  ///< what of user_cpu_s was charged by the table of costs, sum of the users
   double user_wait_s = 0;
   double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< until quiet
   double cpu_busy_s = 0;                         ///< for whomever, other daemons too; until quiet

@@ -59,6 +59,7 @@ class PosixVfs : public Vfs {
   VfsResult<void> drop_caches() override;
 
   void cpu(std::int64_t ns) override;
+  void start_program() override;  ///< true(1), by the path of the process; nothing where there is none
 
  private:
   VfsResult<std::string> resolve(std::string_view path) const;

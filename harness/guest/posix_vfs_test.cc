@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -155,6 +156,9 @@ TEST_F(PosixVfsTest, WholeFileSystem) {
   EXPECT_GT(space->total_bytes, 0U);
   EXPECT_LE(space->free_bytes, space->total_bytes);
   vfs_.cpu(1'000'000);
+  vfs_.start_program();
+  EXPECT_LT(::waitpid(-1, nullptr, WNOHANG), 0) << "it has been waited for";
+  EXPECT_EQ(errno, ECHILD);
 }
 
 TEST_F(PosixVfsTest, NeverLeavesItsRoot) {

@@ -6,11 +6,7 @@
 #include "plugin/base/crc32c.h"
 
 namespace headcrash::shadow {
-namespace {
-
-constexpr std::int64_t kBytesPerKib = 1024;
-
-}  // namespace
+namespace {}  // namespace
 
 Store::Store(os::System& system, const State& state, const MountOptions& options)
     : InodeStore(system.executor, system.cpu),
@@ -78,7 +74,7 @@ VfsResult<void> Store::commit(Clean clean) {
   // are let go of: they are not part of it.
   const std::uint64_t changes = changes_;
   std::vector<std::byte> bytes = table();
-  cpu.use(static_cast<std::int64_t>(bytes.size()) * cpu.costs().transfer_per_kib / kBytesPerKib);
+  cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes.size()));
   const Header header{.geometry = geometry_,
                       .sequence = committed_.sequence + 1,
                       .table_bytes = static_cast<std::uint32_t>(bytes.size()),

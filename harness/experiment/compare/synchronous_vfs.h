@@ -88,6 +88,7 @@ class SynchronousVfs final : public Vfs {
   VfsResult<SpaceStatus> space() override { return vfs_.space(); }
   VfsResult<void> drop_caches() override { return vfs_.drop_caches(); }
   void cpu(std::int64_t ns) override { vfs_.cpu(ns); }
+  void start_program() override { vfs_.start_program(); }
 
  private:
   VfsResult<void> then_file(const VfsResult<void>& done, FileHandle file) {

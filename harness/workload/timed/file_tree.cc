@@ -68,8 +68,9 @@ TimedFile FileTree::file(const std::string& root, std::size_t number, std::size_
           .bytes = sizes_[number]};
 }
 
-PhaseResult FileTree::make_folders(FileWork& work, const std::string& root) const {
+PhaseResult FileTree::make_folders(FileWork& work, const std::string& root, const Programs& programs) const {
   for (std::size_t i = 0; i < folders(); ++i) {
+    if (programs.each_folder) work.start_program();
     if (const auto made = work.make_folder(folder(root, i)); !made) return made;
   }
   return {};
@@ -95,10 +96,12 @@ PhaseResult FileTree::extract(FileWork& work, const std::string& root) const {
 }
 
 PhaseResult FileTree::copy_files(FileWork& work, const std::string& from, const std::string& to,
-                                 std::size_t owner) const {
+                                 std::size_t owner, const Programs& programs) const {
   for (std::size_t in = 0; in < folders(); ++in) {
+    if (programs.each_folder) work.start_program();
     if (const auto listed = work.expect_entries(folder(from, in), entries_in(in)); !listed) return listed;
     for (const std::size_t i : files_in(in)) {
+      if (programs.each_file) work.start_program();
       const TimedFile source = file(from, i, owner);
       const auto copied = work.operation([&]() -> PhaseResult {
         if (const auto looked = work.stat(source.path); !looked) return looked;
@@ -116,10 +119,13 @@ PhaseResult FileTree::copy(FileWork& work, const std::string& from, const std::s
   return copy_files(work, from, to, owner);
 }
 
-PhaseResult FileTree::read(FileWork& work, const std::string& root, std::size_t owner) const {
+PhaseResult FileTree::read(FileWork& work, const std::string& root, std::size_t owner,
+                           const Programs& programs) const {
   for (std::size_t in = 0; in < folders(); ++in) {
+    if (programs.each_folder) work.start_program();
     if (const auto listed = work.expect_entries(folder(root, in), entries_in(in)); !listed) return listed;
     for (const std::size_t i : files_in(in)) {
+      if (programs.each_file) work.start_program();
       const auto read = work.operation([&] { return work.read(file(root, i, owner)); });
       if (!read) return read;
     }

@@ -16,6 +16,12 @@
 
 namespace headcrash::timed {
 
+/// Which steps of a script are programs of their own. None: one program does it all, and runs already.
+struct Programs {
+  bool each_folder = false;
+  bool each_file = false;
+};
+
 class FileTree {
  public:
   FileTree(std::size_t files, std::uint64_t bytes, std::size_t folders);
@@ -29,15 +35,16 @@ class FileTree {
   /// File number `number` of the tree at `root`, which holds what is `owner`'s.
   TimedFile file(const std::string& root, std::size_t number, std::size_t owner) const;
 
-  PhaseResult make_folders(FileWork& work, const std::string& root) const;
+  PhaseResult make_folders(FileWork& work, const std::string& root, const Programs& programs = {}) const;
   PhaseResult create(FileWork& work, const std::string& root, std::size_t owner) const;
   /// As an archive is unpacked: a folder and the files in it, then the next; files are counted as operations.
   PhaseResult extract(FileWork& work, const std::string& root) const;
   /// As cp -r: each folder is listed and made again, each file looked at and copied; counted as operations.
   PhaseResult copy(FileWork& work, const std::string& from, const std::string& to, std::size_t owner) const;
-  PhaseResult copy_files(FileWork& work, const std::string& from, const std::string& to,
-                         std::size_t owner) const;
-  PhaseResult read(FileWork& work, const std::string& root, std::size_t owner) const;
+  PhaseResult copy_files(FileWork& work, const std::string& from, const std::string& to, std::size_t owner,
+                         const Programs& programs = {}) const;
+  PhaseResult read(FileWork& work, const std::string& root, std::size_t owner,
+                   const Programs& programs = {}) const;
   /// As rm -r: what is deepest first; counted as operations.
   PhaseResult remove(FileWork& work, const std::string& root, std::size_t owner) const;
 

@@ -53,6 +53,9 @@ class FileWork {
   /// CPU time, as a compiler takes it.
   void compute_ms(std::uint64_t ms) { user_.vfs.cpu(static_cast<std::int64_t>(ms) * 1'000'000); }
 
+  /// One of a script's commands.
+  void start_program() { user_.vfs.start_program(); }
+
   /// Of a folder: exactly `count` entries.
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
   PhaseResult expect_missing(const std::string& path);

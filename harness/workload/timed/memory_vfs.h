@@ -161,6 +161,8 @@ class MemoryVfs : public Vfs {
     return {};
   }
   void cpu(std::int64_t) override {}
+  void start_program() override { ++programs_started; }
+  std::uint64_t programs_started = 0;
 
   // No workload asks for these.
   VfsResult<void> append(FileHandle, std::span<const std::byte>) override { return refuse(ENOTSUP); }

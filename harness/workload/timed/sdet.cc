@@ -6,7 +6,8 @@
 // cc, cp, rm, mkdir, diff, grep, spell, nroff, ed, ls, find) as sequences of file operations and CPU time.
 //
 // Our choices: how often each command occurs in a script (kMix), what it does, the home directory (40 files,
-// 240 KB, 8 folders), 4 ms of CPU where a command computes. Every script holds the same commands in an order
+// 240 KB, 8 folders), 4 ms of CPU where a command computes. With `programs` each command is a program that a shell
+// starts, and so is each of the three compilations of a make. Every script holds the same commands in an order
 // of its own. The order and the files follow from seed and user, so that `verify` can repeat the draws and
 // knows how often each file was edited.
 #include <fmt/format.h>
@@ -104,9 +105,13 @@ class Developer {
             .number = static_cast<std::uint32_t>((1 + user_.number) * 1'000'000 + next_scratch_),
             .bytes = bytes};
   }
+  void start_program() {
+    if (argument(user_.arguments, "programs") != 0) work_.start_program();
+  }
   void compute() { work_.compute_ms(argument(user_.arguments, "command-cpu-ms")); }
 
   PhaseResult run(const Step& step) {
+    start_program();
     switch (step.command) {
       case Command::make:
         return make(step);
@@ -157,6 +162,7 @@ class Developer {
       if (const auto looked = work_.stat(file(i).path); !looked) return looked;
     }
     for (std::size_t i = 0; i < 3; ++i) {
+      start_program();
       const Step one{.command = Command::cc, .file = (step.file + i) % tree_.files()};
       if (const auto done = translate(one, ".s", ".o"); !done) return done;
     }
@@ -244,18 +250,20 @@ std::vector<Phase> sdet_phases(const Arguments& arguments) {
 }  // namespace
 
 TimedWorkload sdet() {
-  return {.name = "sdet",
-          .title = "scripts of developers' commands side by side, after Sdet",
-          .source = "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; commands are ours",
-          .operation = "scripts",
-          .parameters = {{"scripts", 4, 2, 1, 64, "figure 6 plots scripts per hour against it"},
-                         {"files", 40, 12, 1, 10'000, "our choice: of a home directory"},
-                         {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: of a home directory"},
-                         {"folders", 8, 4, 1, 1'000, "our choice: of a home directory"},
-                         {"each", 1, 1, 1, 1'000,
-                          "our choice: scripts that each stream runs, one after the other"},
-                         {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: of a command that computes"}},
-          .phases = sdet_phases};
+  return {
+      .name = "sdet",
+      .title = "scripts of developers' commands side by side, after Sdet",
+      .source = "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; commands are ours",
+      .operation = "scripts",
+      .parameters = {{"scripts", 4, 2, 1, 64, "figure 6 plots scripts per hour against it"},
+                     {"files", 40, 12, 1, 10'000, "our choice: of a home directory"},
+                     {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: of a home directory"},
+                     {"folders", 8, 4, 1, 1'000, "our choice: of a home directory"},
+                     {"each", 1, 1, 1, 1'000,
+                      "our choice: scripts that each stream runs, one after the other"},
+                     {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: of a command that computes"},
+                     {"programs", 0, 0, 0, 1, "our choice: 1: each command is a program that is started"}},
+      .phases = sdet_phases};
 }
 
 }  // namespace headcrash::timed

@@ -294,6 +294,35 @@ TEST(TimedWorkloads, AndrewHasFivePhasesOverTheTree) {
   }
 }
 
+/// A program each: folders, folders copied, files looked at, files scanned; make, a shell, cc and its five for each
+/// compiled file, and a shell, cc and ld. The seventh edition's compiler has nine files for each.
+TEST(TimedWorkloads, AndrewStartsProgramsWhereItIsAskedTo) {
+  Trial run("andrew", {{"compile-cpu-ms", 0}, {"programs", 1}});
+  const std::vector<std::uint64_t> programs{0, 20, 20, 70, 70, 1 + 26 * 7 + 3, 0};
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const std::uint64_t before = run.vfs.programs_started;
+    const MemoryVfs::Counts counts = run.vfs.counts;
+    ASSERT_TRUE(run.phase(i)) << run.phases[i].name;
+    EXPECT_EQ(run.vfs.programs_started - before, programs[i]) << run.phases[i].name;
+    if (run.phases[i].name != "compile") continue;
+    EXPECT_EQ(run.vfs.counts.unlinks - counts.unlinks, 26 * 9U);
+    EXPECT_EQ(run.vfs.counts.creates - counts.creates, 26 * (9 + 1U) + 1) << "objects and the program remain";
+  }
+  Trial none("andrew", {{"compile-cpu-ms", 0}});
+  ASSERT_TRUE(none.from(0));
+  EXPECT_EQ(none.vfs.programs_started, 0U);
+}
+
+TEST(TimedWorkloads, SdetStartsAProgramForEachCommand) {
+  const Arguments two{{"scripts", 1}, {"files", 6}, {"home-bytes", 20'000},
+                      {"folders", 3}, {"each", 2},  {"programs", 1}};
+  Trial run("sdet", two);
+  ASSERT_TRUE(run.phase(0));
+  EXPECT_EQ(run.vfs.programs_started, 0U);
+  ASSERT_TRUE(run.phase(1));
+  EXPECT_EQ(run.vfs.programs_started, 2 * (96U + 2 * 3U)) << "and three more for each of two makes";
+}
+
 TEST(TimedWorkloads, PostmarkPairsItsTransactions) {
   Trial run("postmark", {{"files", 50}, {"transactions", 400}, {"folders", 7}});
   ASSERT_TRUE(run.phase(0));
