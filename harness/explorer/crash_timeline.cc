@@ -338,7 +338,7 @@ class Timeline {
     const bool known =
         std::ranges::any_of(judged, [&](const JudgedState& each) { return each.name == shown; });
     if (options_.state && !known) judged.push_back({shown, "", "", ""});
-    std::ranges::stable_partition(judged, [&](const JudgedState& each) {
+    std::stable_partition(judged.begin(), judged.end(), [&](const JudgedState& each) {
       return each.name == shown || outcome_of(each) == TimelineState::Outcome::failed;
     });
     if (judged.size() > options_.states_most) {

@@ -19,8 +19,6 @@
 namespace headcrash::report {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kWide = 1180, kNarrow = 358;  // CSS pixels: the page's column, and a phone of 390
 constexpr std::size_t kWritesListed = 40;
 constexpr std::size_t kStatesListed = 60;
@@ -33,11 +31,11 @@ class Texts {
     if (is_new) texts_.push_back(valid_utf8(text));
     return place->second;
   }
-  const json& all() const { return texts_; }
+  const nlohmann::json& all() const { return texts_; }
 
  private:
   std::map<std::string, std::size_t> numbers_;
-  json texts_ = json::array();
+  nlohmann::json texts_ = nlohmann::json::array();
 };
 
 std::int64_t event_or_none(const std::optional<Moment>& moment) {
@@ -61,11 +59,11 @@ std::string hex(std::string_view bytes) {
 }
 
 /// In columns, which take less room than objects.
-json columns_of_requests(const CrashPage& page, const PicturePlan& plan, Texts& texts) {
-  json columns;
+nlohmann::json columns_of_requests(const CrashPage& page, const PicturePlan& plan, Texts& texts) {
+  nlohmann::json columns;
   for (const char* name : {"device", "id", "op", "fua", "lba",  "sectors", "se",    "st",      "ae",  "at",
                            "de",     "dt", "me", "ce",  "what", "file",    "bytes", "finding", "row", "y"})
-    columns[name] = json::array();
+    columns[name] = nlohmann::json::array();
   for (std::size_t i = 0; i < page.requests.size(); ++i) {
     const TimelineRequest& request = page.requests[i];
     columns["device"].push_back(request.device);
@@ -92,8 +90,8 @@ json columns_of_requests(const CrashPage& page, const PicturePlan& plan, Texts& 
   return columns;
 }
 
-json rows_of(const PicturePlan& plan) {
-  json rows = json::array();
+nlohmann::json rows_of(const PicturePlan& plan) {
+  nlohmann::json rows = nlohmann::json::array();
   const auto wide = plan.tops(kWide), narrow = plan.tops(kNarrow);
   for (std::size_t i = 0; i < plan.rows.size(); ++i) {
     const PictureRow& row = plan.rows[i];
@@ -108,10 +106,10 @@ json rows_of(const PicturePlan& plan) {
   return rows;
 }
 
-json states_of(const CrashPage& page) {
-  json states = json::array();
+nlohmann::json states_of(const CrashPage& page) {
+  nlohmann::json states = nlohmann::json::array();
   for (const TimelineState& state : page.states) {
-    json torn = json::array(), stopped = json::array();
+    nlohmann::json torn = nlohmann::json::array(), stopped = nlohmann::json::array();
     for (const auto& each : state.torn) torn.push_back({each.request, each.first, each.count});
     for (const auto& [device, moment] : state.stopped)
       stopped.push_back({device, moment.event, moment.at_ns});
@@ -133,8 +131,10 @@ json states_of(const CrashPage& page) {
 /// JSON that can stand inside a <script>: '<' occurs in strings only.
 std::string data_of(const CrashPage& page, const PicturePlan& plan) {
   Texts texts;
-  json devices = json::array(), flushes = json::array(), media = json::array(), marks = json::array(),
-       power = json::array(), findings = json::array(), knots = json::array();
+  nlohmann::json devices = nlohmann::json::array(), flushes = nlohmann::json::array(),
+                 media = nlohmann::json::array(), marks = nlohmann::json::array(),
+                 power = nlohmann::json::array(), findings = nlohmann::json::array(),
+                 knots = nlohmann::json::array();
   for (const TimelineDevice& device : page.devices) devices.push_back(valid_utf8(device.name));
   for (const TimelineFlush& flush : page.flushes)
     flushes.push_back({flush.device, flush.request, flush.submitted.event, flush.submitted.at_ns,
@@ -156,22 +156,22 @@ std::string data_of(const CrashPage& page, const PicturePlan& plan) {
     findings.push_back(valid_utf8(fmt::format("{}: {}: expected {}, found {}", finding.path, finding.kind,
                                               finding.expected, finding.found)));
   for (const TimeScale::Knot& knot : plan.scale.knots()) knots.push_back({knot.at_ns, knot.place});
-  json data = {{"requests", columns_of_requests(page, plan, texts)},
-               {"devices", devices},
-               {"flushes", flushes},
-               {"media", media},
-               {"marks", marks},
-               {"power", power},
-               {"states", states_of(page)},
-               {"findings", findings},
-               {"rows", rows_of(plan)},
-               {"knots", knots},
-               {"quiet", plan.scale.quiet()},
-               {"window", {plan.window_begin, plan.window_end}},
-               {"shown", or_none(page.shown)},
-               {"cut", page.cut},
-               {"events", page.events},
-               {"recovery", time_or_none(page.recovery)}};
+  nlohmann::json data = {{"requests", columns_of_requests(page, plan, texts)},
+                         {"devices", devices},
+                         {"flushes", flushes},
+                         {"media", media},
+                         {"marks", marks},
+                         {"power", power},
+                         {"states", states_of(page)},
+                         {"findings", findings},
+                         {"rows", rows_of(plan)},
+                         {"knots", knots},
+                         {"quiet", plan.scale.quiet()},
+                         {"window", {plan.window_begin, plan.window_end}},
+                         {"shown", or_none(page.shown)},
+                         {"cut", page.cut},
+                         {"events", page.events},
+                         {"recovery", time_or_none(page.recovery)}};
   data["texts"] = texts.all();
   std::string out;
   for (const char c : data.dump()) {
@@ -186,15 +186,6 @@ std::string data_of(const CrashPage& page, const PicturePlan& plan) {
 
 const TimelineState* shown_state(const CrashPage& page) {
   return page.shown ? &page.states[*page.shown] : nullptr;
-}
-
-enum class Fate : std::uint8_t { unknown, kept, torn, lost };
-Fate fate_of(const TimelineState* state, std::size_t request) {
-  if (state == nullptr || state->by_members) return Fate::unknown;
-  if (std::ranges::find(state->lost, request) != state->lost.end()) return Fate::lost;
-  if (std::ranges::any_of(state->torn, [&](const auto& each) { return each.request == request; }))
-    return Fate::torn;
-  return Fate::kept;
 }
 
 struct Risk {
@@ -431,6 +422,14 @@ bool at_risk(const TimelineRequest& request, std::uint64_t event) {
   if (request.op == TimelineRequest::Op::read || request.submitted.event >= event) return false;
   if (request.durable && request.durable->event < event) return false;
   return !request.cycle_ended || *request.cycle_ended >= event;
+}
+
+Fate fate_of(const TimelineState* state, std::size_t request) {
+  if (state == nullptr || state->by_members) return Fate::unknown;
+  if (std::ranges::find(state->lost, request) != state->lost.end()) return Fate::lost;
+  if (std::ranges::any_of(state->torn, [&](const auto& each) { return each.request == request; }))
+    return Fate::torn;
+  return Fate::kept;
 }
 
 std::string crash_page(const CrashPage& page) {

@@ -144,6 +144,12 @@ struct CrashPage {
   std::vector<std::string> left_out;   ///< sentences: what was too much for the page
 };
 
+/// What became of a write that is at risk.
+enum class Fate : std::uint8_t { unknown, kept, torn, lost };
+
+/// Of the `request`th of the page in a state; null: no state.
+Fate fate_of(const TimelineState* state, std::size_t request);
+
 /// Whether a cut before `event` could take it: submitted, not durable, and the power had not gone before.
 bool at_risk(const TimelineRequest& request, std::uint64_t event);
 

@@ -292,10 +292,10 @@ class Picture {
   double y_of(const PicturePlan::Place& place) const { return tops_[place.row] + place.y; }
 
   std::string spoken() const {
-    std::size_t risk = 0;
-    for (const TimelineRequest& request : page_.requests) risk += at_risk(request, page_.cut) ? 1 : 0;
+    std::size_t count = 0;
+    for (const TimelineRequest& request : page_.requests) count += at_risk(request, page_.cut) ? 1 : 0;
     return fmt::format("Timeline of {} requests and {} flushes; power cut at {}; {} writes at risk there",
-                       page_.requests.size(), page_.flushes.size(), time_text(plan_.cut_ns), risk);
+                       page_.requests.size(), page_.flushes.size(), time_text(plan_.cut_ns), count);
   }
 
   void labels() {
@@ -592,30 +592,21 @@ class Picture {
            path("torn-tail", all.tails[2]) + path("lost-tail", all.tails[3]) + path("risk", all.marks[0]) +
            path("kept", all.marks[1]) + path("torn", all.marks[2]) + path("lost", all.marks[3]);
   }
-  enum Fate : std::uint8_t { risk, kept, torn, lost };
-  static Fate fate_of(const TimelineState* state, std::size_t request) {
-    if (state == nullptr || state->by_members) return risk;
-    if (std::ranges::find(state->lost, request) != state->lost.end()) return lost;
-    if (std::ranges::any_of(state->torn, [&](const auto& each) { return each.request == request; }))
-      return torn;
-    return kept;
-  }
   /// Each fate has a shape of its own: diamond, disk, triangle with a cross, cross.
   struct Fates {
-    std::array<std::string, 4> tails, marks;
-
+    std::array<std::string, 4> tails, marks;  // by fate
     void add(Fate fate, std::pair<double, double> bar, double cut, double y) {
       const double from = bar.first;
-      tails.at(fate) += fmt::format("M{:.1f} {:.1f}H{:.1f}", from, y, std::max(cut, from + kShortestBar));
-      if (fate == risk) marks[risk] += fmt::format("M{:.1f} {:.1f}l4 4-4 4-4-4z", from, y - 4);
-      if (fate == kept) marks[kept] += fmt::format("M{:.1f} {:.1f}h0", from, y);
-      if (fate == torn) {
-        marks[torn] += fmt::format("M{:.1f} {:.1f}l5 8h-10z", from, y - 4.5);
-      }
-      if (fate == lost) cross(from, y);
+      const auto which = static_cast<std::size_t>(fate);
+      tails.at(which) += fmt::format("M{:.1f} {:.1f}H{:.1f}", from, y, std::max(cut, from + kShortestBar));
+      if (fate == Fate::unknown) marks.at(which) += fmt::format("M{:.1f} {:.1f}l4 4-4 4-4-4z", from, y - 4);
+      if (fate == Fate::kept) marks.at(which) += fmt::format("M{:.1f} {:.1f}h0", from, y);
+      if (fate == Fate::torn) marks.at(which) += fmt::format("M{:.1f} {:.1f}l5 8h-10z", from, y - 4.5);
+      if (fate == Fate::lost) cross(from, y);
     }
     void cross(double at, double y) {
-      marks[lost] += fmt::format("M{:.1f} {:.1f}l7 7m0-7l-7 7", at - 3.5, y - 3.5);
+      marks.at(static_cast<std::size_t>(Fate::lost)) +=
+          fmt::format("M{:.1f} {:.1f}l7 7m0-7l-7 7", at - 3.5, y - 3.5);
     }
   };
 
@@ -673,7 +664,7 @@ double longest_stretch(const std::vector<std::int64_t>& times) {
 
 TimeScale::TimeScale(std::vector<std::int64_t> times) {
   std::ranges::sort(times);
-  times.erase(std::ranges::unique(times).begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
   const double most = longest_stretch(times);
   knots_ = {{times.front(), 0}};
   for (std::size_t i = 1; i < times.size(); ++i) {
