@@ -204,7 +204,8 @@ Risk risk_of(const CrashPage& page) {
 }
 
 std::string head(const CrashPage& page) {
-  std::string out = "<header>\n<p class=\"kind\">headcrash &middot; one power cut</p>\n";
+  std::string out = "<header>\n<p class=\"kind\">headcrash &middot; ";
+  out += page.shown ? "one power cut</p>\n" : "a recording</p>\n";
   out += fmt::format("<h1>{}</h1>\n<p class=\"answer\">{}</p>\n<dl class=\"facts\">", escape(page.title),
                      escape(page.summary));
   for (const auto& [name, value] : page.facts)
@@ -408,8 +409,8 @@ std::string foot(const CrashPage& page) {
       "<section id=\"reading\">\n<h2>How to read the picture</h2>\n"
       "<p>A bar is a request from submission to completion; the thin line behind it lasts until a flush that was submitted "
       "later has completed. Where bar or line crosses the cut, the write is at risk: the drive may have it, or not, or in "
-      "part. A row is a kind of block, and a line in it one place on the disk. Quiet stretches of time are drawn shorter, "
-      "hatched, with their length.</p>\n"
+      "part. A row is a kind of block, and a line in it one place on the disk. Quiet stretches of time are "
+      "drawn shorter; a grey piece above them says how long they were.</p>\n"
       "<p class=\"script-only\" hidden>Move the cut with the slider or by dragging along the axis of time. With the picture in "
       "focus: left and right go from request to request, up and down through those at risk, + and &minus; zoom, 0 shows "
       "all.</p>\n</section>\n";

@@ -89,6 +89,10 @@ TEST(CrashPage, DrawsEachFateInAShapeOfItsOwn) {
   EXPECT_NEAR(place_of(d("torn-tail")), y(2), 0.1);
   EXPECT_NEAR(place_of(d("kept-tail")), y(3), 0.1);
   EXPECT_EQ(d("risk"), "") << "all fates are known";
+  // A mark begins above the line of its write.
+  EXPECT_NEAR(place_of(d("lost")), y(1) - 3.5, 0.1);
+  EXPECT_NEAR(place_of(d("torn")), y(2) - 4.5, 0.1);
+  EXPECT_NEAR(place_of(d("kept")), y(3), 0.1);
   EXPECT_NE(d("lost").find("l7 7m0-7l-7 7"), std::string::npos);
   EXPECT_NE(d("torn").find("l5 8h-10z"), std::string::npos);
   EXPECT_NE(d("kept").find("h0"), std::string::npos);

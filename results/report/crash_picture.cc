@@ -624,9 +624,10 @@ class Picture {
       }
       out += path("stopped", stops);
     }
-    const bool left = at > (left_ + right_) / 2;
-    return out + fmt::format("<text x=\"{:.1f}\" y=\"43\" text-anchor=\"{}\">power cut {}</text>",
-                             left ? at - 5 : at + 5, left ? "end" : "start", time_text(plan_.cut_ns));
+    const bool left = at > (left_ + right_) / 2, whole = !page_.shown && page_.cut == page_.events;
+    return out + fmt::format("<text x=\"{:.1f}\" y=\"43\" text-anchor=\"{}\">{} {}</text>",
+                             left ? at - 5 : at + 5, left ? "end" : "start", whole ? "end" : "power cut",
+                             time_text(plan_.cut_ns));
   }
 
   const CrashPage& page_;
