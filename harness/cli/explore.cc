@@ -21,6 +21,7 @@
 #include "harness/workload/catalogue.h"
 #include "plugin/base/size.h"
 #include "plugin/record/recording.h"
+#include "plugin/states/run_history.h"
 
 namespace headcrash::cli {
 namespace {
@@ -105,6 +106,9 @@ Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& e
     return fail("--size", fmt::format("{} is too small or not whole sectors", arguments.size),
                 fmt::format("{} needs at least {} bytes", filesystem.name, filesystem.minimum_size_bytes));
   }
+  if (*bytes / model::kSectorBytes > states::kStateSectorsMax)
+    return fail("--size", fmt::format("{} is more than crash states are made of", arguments.size),
+                "give 2T or less");
   return *bytes;
 }
 

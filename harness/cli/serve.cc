@@ -14,6 +14,7 @@
 #include "harness/vm/guest.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/size.h"
+#include "plugin/model/simulation.h"
 #include "plugin/profiles/stack.h"
 
 namespace headcrash::cli {
@@ -128,6 +129,28 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   std::fflush(stdout);
 }
 
+/// A line on stderr for each cut, and for each return of the power.
+class PowerReport {
+ public:
+  void look(device::ServedDevice& served) {
+    const auto status = served.control().request({{"power", "status"}});
+    if (!status) return;  // the server is about to end, which its caller sees
+    const std::uint64_t cuts = status->at("cuts");
+    const bool on = status->at("power") == "on";
+    const bool was_cut = cuts != cuts_;
+    if (was_cut)
+      fmt::print(stderr, "The power was cut at {:.3f} s of model time.\n",
+                 status->at("last_cut_ns").get<double>() / static_cast<double>(model::kSecondNs));
+    if (on && (was_cut || !on_)) fmt::print(stderr, "The power is on.\n");
+    cuts_ = cuts;
+    on_ = on;
+  }
+
+ private:
+  std::uint64_t cuts_ = 0;
+  bool on_ = true;
+};
+
 /// Instead of hardware: a state of a recording.
 int serve_one_state(const ServeArguments& arguments) {
   const bool of_hardware = !arguments.profile.empty() || !arguments.size.empty() ||
@@ -167,7 +190,11 @@ int serve(ServeArguments& arguments) {
     return run_command(arguments.command, words);
   }
   report_how_to_attach(**served, *devices, arguments);
-  while (!interrupted() && (*served)->alive()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  PowerReport power;
+  while (!interrupted() && (*served)->alive()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    power.look(**served);
+  }
   if (const auto stopped = (*served)->stop(); !stopped)
     return report_error(stopped.error(), arguments.as_json);
   return kFine;

@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 /// An index has 16 bytes for each GiB of its medium, and many are kept.
-constexpr std::uint64_t kSectorsMax = 1ULL << 32;
 constexpr std::size_t kBasesMax = 64;
 /// What mix() needs: any odd number with its ones and zeroes well spread (this is 2^64 / the golden ratio).
 constexpr std::uint64_t kFingerprintKey = 0x9e3779b97f4a7c15;
@@ -35,9 +34,9 @@ Result<std::shared_ptr<const StateImage>> own_copy(Result<StateImage> image) {
 
 Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
   for (const record::RecordedDevice& device : header.devices) {
-    if (device.sectors > kSectorsMax)
+    if (device.sectors > kStateSectorsMax)
       return fail(path, fmt::format("{} has {} sectors", device.name, device.sectors),
-                  fmt::format("crash states are made of devices of at most {} sectors", kSectorsMax));
+                  fmt::format("crash states are made of devices of at most {} sectors", kStateSectorsMax));
     devices.emplace_back(device.sectors, record::is_used_disk(device));
   }
   answers.resize(header.devices.size());

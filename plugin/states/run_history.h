@@ -55,6 +55,9 @@ struct RecordedMark {
   std::string text;
 };
 
+/// Of a device whose crash states are made: 2 TiB.
+inline constexpr std::uint64_t kStateSectorsMax = std::uint64_t{1} << 32;
+
 class RunHistory {
  public:
   ~RunHistory();

@@ -37,6 +37,16 @@ qemu-img info --image-opts "driver=nbd,server.type=unix,server.path=$(field sock
 qemu-img bench -q -c 200 -d 8 -s 4096 -w --image-opts "driver=nbd,server.type=unix,server.path=$(field socket)" >/dev/null || failed "qemu-img bench"
 stop
 
+# power that goes and comes back is told
+start --size 64M --control told.control
+echo '{"power":"cut"}' | socat - UNIX-CONNECT:told.control | says '"ok":true' || failed "cut"
+for _ in $(seq 100); do ! says 'The power was cut at' <serve.err || break; sleep 0.05; done
+! says 'The power is on' <serve.err || failed "on too early: $(cat serve.err)"
+echo '{"power":"on"}' | socat - UNIX-CONNECT:told.control | says '"ok":true' || failed "on"
+for _ in $(seq 100); do ! says 'The power is on' <serve.err || break; sleep 0.05; done
+[ "$(grep -c 'The power' serve.err)" = 2 ] || failed "cut and return are told once each: $(cat serve.err)"
+stop
+
 start --size 64M --store other
 refuses 2 other -- "$headcrash" serve --size 64M --store other
 stop
