@@ -191,8 +191,7 @@ bool BufferCache::State::has_reserve() const {
          std::find(with_reserve.begin(), with_reserve.end(), executor.current()) != with_reserve.end();
 }
 
-/// Without waiting.
-/// Null: no buffer is clean.
+/// The clean one that goes first; null: none is clean.
 Buffer* BufferCache::State::to_be_dropped() {
   Buffer* const metadata = clean_metadata.first();
   Buffer* const data = clean_data.first();
@@ -201,6 +200,7 @@ Buffer* BufferCache::State::to_be_dropped() {
   return metadata->clean_number < data->clean_number ? metadata : data;
 }
 
+/// Without waiting.
 bool BufferCache::State::try_room(std::size_t bytes) {
   const std::size_t kept = options.reserve_bytes == 0 || has_reserve() ? 0 : options.reserve_bytes;
   while (used_bytes + bytes + kept > options.bytes) {

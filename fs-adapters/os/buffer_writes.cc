@@ -10,12 +10,12 @@
 // buffer held at the issue. It costs the host a little and the modelled machine nothing; the buffer is pinned
 // meanwhile, so that who streams through the cache waits for the disk.
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <utility>
 
 #include "fs-adapters/os/buffer_state.h"
 #include "plugin/base/invariant.h"
+#include "plugin/base/zeroes.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::os {
@@ -38,8 +38,9 @@ std::span<const std::byte> zero_block() {
   return zeroes;
 }
 
-bool all_zero(std::span<const std::byte> bytes) {
-  return bytes.size() <= kZeroBlockBytes && std::memcmp(bytes.data(), zero_block().data(), bytes.size()) == 0;
+/// Which zero_block() can stand for.
+bool needs_no_copy(std::span<const std::byte> bytes) {
+  return bytes.size() <= kZeroBlockBytes && base::all_zero(bytes);
 }
 
 }  // namespace
@@ -87,8 +88,8 @@ void BufferCache::State::wait_for_writes() {
 /// The calling fiber has the buffer.
 void BufferCache::State::pay_for_write(const Buffer& buffer) {
   wait_for_writes();
-  if (travels_as_copy(buffer) && !all_zero(buffer.bytes)) wait_for_copies(buffer.bytes.size());
-  const bool copied = travels_as_copy(buffer) && !all_zero(buffer.bytes);
+  const bool copied = travels_as_copy(buffer) && !needs_no_copy(buffer.bytes);
+  if (copied) wait_for_copies(buffer.bytes.size());
   cpu.charge({{Cost::request_issued},
               {Cost::copy_per_kib, copied ? static_cast<std::int64_t>(buffer.bytes.size()) : 0}});
 }
@@ -107,7 +108,7 @@ std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffe
   }
   if (options.block_copy) {
     transfer.pins = undone;
-    if (all_zero(source)) return zero_block().first(source.size());
+    if (needs_no_copy(source)) return zero_block().first(source.size());
     if (try_room(source.size())) {
       transfer.counted_bytes = source.size();
       take(source.size());

@@ -14,6 +14,7 @@
 
 #include "harness/explorer/byte_order.h"
 #include "harness/workload/stamp.h"
+#include "plugin/base/zeroes.h"
 
 namespace headcrash::explorer {
 namespace {
@@ -180,10 +181,8 @@ std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data,
     }
     const std::size_t at = sector * workload::kStampBytes;
     const Bytes piece = data.subspan(at, std::min(kPieceBytes, data.size() - at));
-    const bool zeroes =
-        std::all_of(piece.begin(), piece.end(), [](std::byte b) { return b == std::byte{0}; });
     const auto kind = known_block(type, lba + sector, piece, map);
-    if (zeroes) {
+    if (base::all_zero(piece)) {
       parts.add(kind ? kind->what + ", zeroes" : "zeroes");
     } else {
       parts.add(kind ? kind->what : "metadata or data of no known kind");

@@ -5,11 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 #include <vector>
+
+#include "plugin/base/zeroes.h"
 
 namespace headcrash::explorer {
 namespace {
@@ -22,17 +23,12 @@ tl::unexpected<Error> no_copy(const char* what) {
               std::string(what) + ": " + std::error_code(errno, std::generic_category()).message());
 }
 
-bool all_zeroes(std::span<const std::byte> bytes) {
-  static constexpr std::array<std::byte, kHoleBytes> kZeroes{};
-  return std::memcmp(bytes.data(), kZeroes.data(), bytes.size()) == 0;
-}
-
 /// Of the blocks from the beginning on that are alike: all zeroes, or none of them.
 std::size_t run_length(std::span<const std::byte> bytes, bool zeroes) {
   std::size_t length = 0;
   while (length < bytes.size()) {
     const std::size_t block = std::min(bytes.size() - length, kHoleBytes);
-    if (all_zeroes(bytes.subspan(length, block)) != zeroes) break;
+    if (base::all_zero(bytes.subspan(length, block)) != zeroes) break;
     length += block;
   }
   return length;
@@ -75,7 +71,7 @@ Result<void> see_written_zeroes(const states::StateImage& image, const base::Des
       const std::size_t bytes = std::min(now.size() - at, kHoleBytes);
       const std::uint64_t lba = static_cast<std::uint64_t>(data) / model::kSectorBytes;
       data += static_cast<off_t>(bytes);
-      if (!all_zeroes(now.subspan(at, bytes)) || !is_unwritten(image, lba, bytes / model::kSectorBytes))
+      if (!base::all_zero(now.subspan(at, bytes)) || !is_unwritten(image, lba, bytes / model::kSectorBytes))
         continue;
       if (const auto read = image.read(lba, old.subspan(at, bytes)); !read) return read;
     }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 
+#include "plugin/base/zeroes.h"
 #include "plugin/media/range.h"
 
 namespace headcrash::media {
@@ -22,11 +23,6 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;          ///< no page of the kernel's is smaller
 constexpr std::size_t kGivenBackBytes = 1 << 18;  ///< zeroed at once, so that the kernel gets the memory back
 constexpr std::size_t kWordBits = 64;
-
-bool all_zero(std::span<const std::byte> bytes) {
-  static const std::byte zeroes[kPageBytes] = {};
-  return std::memcmp(bytes.data(), zeroes, bytes.size()) == 0;
-}
 
 /// Of `count` bytes from `at`, those in its page.
 std::size_t in_page(std::uint64_t at, std::size_t count) {
@@ -130,7 +126,7 @@ Result<void> MemoryStore::write(std::uint64_t lba, std::span<const std::byte> da
                 zeroes_at = at;  // up to `at` there are zeroes that are not written yet
   while (!data.empty()) {
     const auto piece = data.first(in_page(at, data.size()));
-    if (!all_zero(piece)) {
+    if (!base::all_zero(piece)) {
       zero(zeroes_at, at);
       put(at, piece);
       zeroes_at = at + piece.size();

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "plugin/base/invariant.h"
+#include "plugin/base/zeroes.h"
 #include "plugin/media/host_reason.h"
 #include "plugin/record/event_format.h"
 #include "plugin/record/log_file.h"
@@ -21,10 +22,6 @@ namespace {
 constexpr std::size_t kReadBytes = 256 << 10;
 constexpr std::size_t kReadAfterSkipBytes = 4 << 10;  ///< three event headers at most, as a rule
 constexpr const char* kNotOneOfOurs = "give a file that was written with record=";
-
-bool all_zero(std::span<const std::byte> bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
-}
 
 bool plausible_media(const EventHeader& header, std::uint64_t event_at, std::uint64_t first_event_at) {
   const std::uint64_t data_bytes = std::uint64_t{header.sectors} * model::kSectorBytes;
@@ -173,7 +170,7 @@ Result<RecordingReader> RecordingReader::open(const std::filesystem::path& path)
   std::string text(padded(sizes[0]), '\0');
   if (!state->take(std::as_writable_bytes(std::span(text))))
     return fail(path, "the header cannot be read", "check the file system that it lies on");
-  const bool padding = all_zero(std::as_bytes(std::span(text)).subspan(sizes[0]));
+  const bool padding = base::all_zero(std::as_bytes(std::span(text)).subspan(sizes[0]));
   text.resize(sizes[0]);
   if (!padding || crc32c(std::as_bytes(std::span(text))) != sizes[1])
     return fail(path, "the header is broken", kNotOneOfOurs);
@@ -238,7 +235,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
   if (use == PayloadUse::load || head.kind == Kind::mark || head.kind == Kind::fault) {
     event.payload.resize(payload_bytes);
     if (auto got = take(event.payload); !got) return pass_on(got);
-    const bool padding = all_zero(std::span(event.payload).subspan(head.payload_bytes));
+    const bool padding = base::all_zero(std::span(event.payload).subspan(head.payload_bytes));
     event.payload.resize(head.payload_bytes);
     if (!padding || crc32c(event.payload) != head.payload_crc) {
       tail = Tail::damaged;

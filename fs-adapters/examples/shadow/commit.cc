@@ -6,8 +6,6 @@
 #include "plugin/base/crc32c.h"
 
 namespace headcrash::shadow {
-namespace {}  // namespace
-
 Store::Store(os::System& system, const State& state, const MountOptions& options)
     : InodeStore(system.executor, system.cpu),
       system_(system),
