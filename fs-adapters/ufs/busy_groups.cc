@@ -255,7 +255,7 @@ VfsResult<void> BusyGroups::write_inode(InodeNumber number) {
   const InodeLock lock(**inode);
   for (const os::BufferKey& key : unwritten_indirect_blocks(volume_, **inode))
     if (auto written = volume_.write_if_dirty(key); !written) return written;
-  if ((*inode)->changed)
+  if (volume_.inodes.changed(number))
     if (auto copied = volume_.inodes.write_delayed(**inode); !copied) return copied;
   return volume_.write_if_dirty(volume_.inodes.block_key(number));
 }

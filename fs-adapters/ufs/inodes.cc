@@ -93,7 +93,6 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
 }
 
 void Inodes::mark_changed(tree::CoreInode& inode) {
-  core(inode).changed = true;
   changed_.insert(inode.number);
   ++volume_.changes;
   if (std::exchange(write_back_scheduled_, true)) return;
@@ -111,7 +110,6 @@ VfsResult<os::HeldBuffer> Inodes::copy_to_block(tree::CoreInode& its) {
   auto buffer = read_block(inode.number);
   if (!buffer) return buffer;
   encode_inode(inode.disk, buffer->bytes().subspan(offset_in_block(inode.number), kInodeBytes));
-  inode.changed = false;
   changed_.erase(inode.number);
   volume_.scheme->inode_copied(inode, *buffer);
   return buffer;
@@ -132,7 +130,7 @@ VfsResult<void> Inodes::write_all_delayed() {
     if (known == table_.end()) continue;
     const InodeHandle handle = share(*known->second, nullptr);
     const InodeLock lock(*handle);
-    if (!handle->changed) continue;
+    if (!changed_.contains(number)) continue;
     if (auto written = write_delayed(*handle); !written) result = written;
   }
   return result;
@@ -189,9 +187,10 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
   } else if (inode.references == 1 && inode.loaded && inode.disk.allocated() && inode.disk.links == 0) {
     if (volume_.scheme->puts_off_removal(inode)) return;
     remove(inode, operation);
-  } else if (inode.references == 1 && inode.loaded && inode.changed) {
+  } else if (inode.references == 1 && inode.loaded && changed(inode.number)) {
     const InodeLock lock(inode);
-    if (inode.changed) (void)write_delayed(inode);  // its block cannot be read: it stays changed, in core
+    if (changed(inode.number))
+      (void)write_delayed(inode);  // its block cannot be read: it stays changed, in core
   }
   if (--inode.references > 0) return;
   used_.remove(inode);
@@ -208,7 +207,7 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
 void Inodes::forget_idle(std::size_t keep) {
   for (CoreInode* at = idle_.first(); at != nullptr && idle_count_ > keep;) {
     CoreInode& inode = *std::exchange(at, List::after(*at));
-    if (inode.changed) continue;  // it could not be copied to its block
+    if (changed(inode.number)) continue;  // it could not be copied to its block
     idle_.remove(inode);
     --idle_count_;
     table_.erase(inode.number);

@@ -30,7 +30,6 @@ struct CoreInode : tree::CoreInode {
 
   Inode disk;
   bool loaded = false;
-  bool changed = false;                ///< differs from the copy in its block: Inodes::changed_ has it, too
   std::int64_t next_sequential = 0;    ///< the block that a sequential reader would ask for next
   FragmentAddress last_allocated = 0;  ///< since it is in core; 0: nothing
   std::uint16_t links_tagged = 0;      ///< Netra: the count that its link tags go with
@@ -87,7 +86,7 @@ class Inodes final : public tree::InodeOwner {
 
   Volume& volume_;
   std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> table_;
-  std::set<InodeNumber> changed_;
+  std::set<InodeNumber> changed_;  ///< those that differ from the copy in their block
   using List = os::LinkedList<CoreInode, &CoreInode::in_list>;
   List used_;  ///< somebody refers to them
   List idle_;  ///< nobody does; longest first

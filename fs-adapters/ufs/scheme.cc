@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kShareOfFailures = 2;  // of the cache: blocks that cannot be written
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
-  if (inode.changed)
+  if (volume.inodes.changed(inode.number))
     if (auto copied = volume.inodes.write_delayed(inode); !copied) return copied;
   return volume.write_if_dirty(volume.inodes.block_key(inode.number));
 }
