@@ -74,7 +74,22 @@ struct PicturePlan {
   std::vector<double> tops(double width) const;
 };
 
+// crash_plan.cc
 PicturePlan plan_picture(const CrashPage& page);
+
+/// Calls visit(moment) for everything that the recording has, kind by kind.
+template <typename Visit>
+void for_each_moment(const CrashPage& page, const Visit& visit) {
+  const auto both = [&](const auto& request) {
+    visit(request.submitted);
+    if (request.acked) visit(*request.acked);
+  };
+  for (const TimelineRequest& request : page.requests) both(request);
+  for (const TimelineFlush& flush : page.flushes) both(flush);
+  for (const TimelineMediaWrite& media : page.media) visit(media.at);
+  for (const TimelineMark& mark : page.marks) visit(mark.at);
+  for (const auto& [moment, on] : page.power) visit(moment);
+}
 
 /// `width` in CSS pixels.
 std::string draw_picture(const CrashPage& page, const PicturePlan& plan, double width);
