@@ -86,6 +86,7 @@ Result<void> write_crash_file(const CrashFile& of, const fs::path& path) {
   file << report::crash_page(*page);
   if (!file.flush())
     return fail(path.string(), "cannot be written", "choose a folder that exists and can be written");
+  fmt::print(stderr, "headcrash: the crash as a page: {}\n", path.string());
   return {};
 }
 
@@ -95,10 +96,6 @@ std::size_t missing_writes(const states::RunHistory& run, const states::CrashSta
   const auto unflushed = explorer::unflushed_requests(run, state);
   return static_cast<std::size_t>(std::ranges::count_if(
       unflushed, [&](const auto request) { return explorer::missing_write(state, request).has_value(); }));
-}
-
-void print_crash_file(const fs::path& path) {
-  fmt::print(stderr, "headcrash: the crash as a page: {}\n", path.string());
 }
 
 }  // namespace headcrash::cli

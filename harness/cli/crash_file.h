@@ -2,6 +2,7 @@
 // The page of a crash (results/report/crash_page.h) as the commands make it.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,14 +26,11 @@ struct CrashFile {
   std::vector<std::string> reproduce;
 };
 
-/// Replaces the file if there is one. Errors: the recording's, or that the file cannot be written.
+/// Replaces the file if there is one, and says on stderr where it is. Errors: the recording's, or that the file cannot be written.
 Result<void> write_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
 /// How many writes a state lacks, wholly or in part, or how many members stopped before the others; a physical state counts
 /// as lacking all.
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state);
-
-/// Tells where it is, on stderr.
-void print_crash_file(const std::filesystem::path& path);
 
 }  // namespace headcrash::cli

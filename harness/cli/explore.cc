@@ -387,22 +387,25 @@ Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailu
                              explorer::quoted(
                                  outcome.recovery_of.empty() ? state : outcome.recovery_of + "/" + state)}};
   if (outcome.recovery_of.empty()) of.workload = &explored.workload;
-  if (const auto written = write_crash_file(of, path); !written) return written;
-  print_crash_file(path);
-  return {};
+  return write_crash_file(of, path);
 }
 
 /// Of the confirmed failures the one that lacks the fewest writes, which tells most; without any all of the recording.
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* telling = nullptr;
   std::size_t fewest = 0;
+  std::map<fs::path, std::shared_ptr<const states::RunHistory>> runs;  // few, of many failures
   for (const explorer::ConfirmedFailure& failure : explored.result.failures) {
     if (!failure.confirmed) continue;
-    const auto run = states::RunHistory::load(failure.outcome.recording);
+    auto& run = runs[failure.outcome.recording];
+    if (run == nullptr) {
+      auto loaded = states::RunHistory::load(failure.outcome.recording);
+      if (!loaded) return pass_on(loaded);
+      run = *std::move(loaded);
+    }
     const auto state = states::parse_crash_state(failure.outcome.state);
-    if (!run) return pass_on(run);
     if (!state) return pass_on(state);
-    const std::size_t missing = missing_writes(**run, *state);
+    const std::size_t missing = missing_writes(*run, *state);
     if (telling != nullptr && missing >= fewest) continue;
     telling = &failure;
     fewest = missing;
@@ -414,9 +417,7 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
                      .filesystem = &explored.filesystem,
                      .workload = &explored.workload,
                      .states = explored.states};
-  if (const auto written = write_crash_file(of, arguments.html); !written) return written;
-  print_crash_file(arguments.html);
-  return {};
+  return write_crash_file(of, arguments.html);
 }
 
 /// The first failure of each kind made small, its account and its page beside the recordings.

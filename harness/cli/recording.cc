@@ -258,7 +258,6 @@ int run_show(const RecordingArguments& arguments) {
                                          .state = *state},
                                         arguments.html);
   if (!written) return report_error(written.error(), false);
-  print_crash_file(arguments.html);
   return kFine;
 }
 

@@ -125,9 +125,7 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .reproduce = {command_of(trial, arguments)}};
   // A recovery does nothing of the workload.
   if (opened.recovery_of.empty()) of.workload = &*workload;
-  if (const auto written = write_crash_file(of, arguments.html); !written) return written;
-  print_crash_file(arguments.html);
-  return {};
+  return write_crash_file(of, arguments.html);
 }
 
 int replay_state(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
