@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -16,8 +15,8 @@
 #include "fs-adapters/os/memory_machine.h"
 #include "fs-adapters/registry.h"
 #include "plugin/base/invariant.h"
+#include "plugin/media/memory_overlay.h"
 #include "plugin/media/memory_store.h"
-#include "plugin/media/packed_store.h"
 #include "plugin/profiles/shutdown.h"
 
 namespace headcrash::experiment {
@@ -54,11 +53,6 @@ class CheckedStore final : public model::SectorStore {
   os::FiberStore store_;
 };
 
-bool all_zero(std::span<const std::byte> bytes) {
-  static constexpr std::array<std::byte, kLoadPieceSectors * model::kSectorBytes> kZeroes{};
-  return std::memcmp(bytes.data(), kZeroes.data(), bytes.size()) == 0;
-}
-
 /// The stack with that queue in each of its drives.
 std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
                                                   const model::QueueProfile& queue) {
@@ -68,20 +62,37 @@ std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
   return copy;
 }
 
-/// All but pieces of zeroes; neighbours in one request.
-Result<void> write_what_is_there(model::SectorStore& store, std::uint64_t lba,
-                                 std::span<const std::byte> bytes) {
+/// All but the pieces that are there before; neighbours in one request. As many bytes of each.
+Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
+                                std::span<const std::byte> before, std::span<const std::byte> bytes) {
   constexpr std::size_t kPiece = kLoadPieceSectors * model::kSectorBytes;
+  const auto differs = [&](std::size_t at) {
+    const std::size_t count = std::min(kPiece, bytes.size() - at);
+    return std::memcmp(bytes.data() + at, before.data() + at, count) != 0;
+  };
   for (std::size_t at = 0; at < bytes.size();) {
     std::size_t end = at;
-    while (end < bytes.size() && !all_zero(bytes.subspan(end, std::min(kPiece, bytes.size() - end))))
-      end = std::min(end + kPiece, bytes.size());
+    while (end < bytes.size() && differs(end)) end = std::min(end + kPiece, bytes.size());
     if (end > at)
       if (auto done = store.write(lba + at / model::kSectorBytes, bytes.subspan(at, end - at)); !done)
         return done;
     at = end + kPiece;
   }
   return {};
+}
+
+/// Of a medium that an image is made on, over another one's or not.
+std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& medium) {
+  if (const auto* const overlay = dynamic_cast<const media::MemoryOverlay*>(&medium))
+    return media::PackedStore::of(*overlay);
+  return media::PackedStore::of(dynamic_cast<const media::MemoryStore&>(medium));
+}
+
+/// A medium for writing: a copy of `base`, or, if there is none, a blank one.
+Result<std::unique_ptr<model::SectorStore>> medium_over(std::shared_ptr<const model::SectorStore> base,
+                                                        std::uint64_t sectors) {
+  if (!base) return media::MemoryStore::create(sectors);
+  return media::MemoryOverlay::create(std::move(base));
 }
 
 }  // namespace
@@ -106,16 +117,19 @@ Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(const ModelledMa
 Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(const ModelledMachineOptions& options) {
   invariant(options.system != nullptr, "an image needs a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
-  if (auto assembled = machine->assemble(); !assembled) return pass_on(assembled);
+  if (auto assembled = machine->assemble(Contents::grown); !assembled) return pass_on(assembled);
   profiles::shut_down(machine->built_);
   auto stores = std::move(machine->stores_);
-  machine.reset();
   auto image = std::make_shared<MachineImage>();
+  image->arrays = std::move(machine->arrays_);
+  image->grown_from = options.image;
+  machine.reset();
+  for (const auto& array : image->arrays) image->bytes += array ? array->bytes() : 0;
   for (auto& [id, store] : stores) {
     const std::unique_ptr<model::SectorStore> made = std::move(store);
-    auto packed = media::PackedStore::of(dynamic_cast<const media::MemoryStore&>(*made));
-    image->bytes += packed->bytes();
-    image->leaves.push_back(std::move(packed));
+    const auto leaf = packed(*made);
+    image->bytes += leaf->bytes();
+    image->leaves.push_back(leaf);
   }
   return std::shared_ptr<const MachineImage>(std::move(image));
 }
@@ -145,25 +159,23 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
     }
     if (!plan.all[id].leaf) continue;
     leaves_.back().push_back(id);
-    if (!options_.image) {
-      auto store = media::MemoryStore::create(plan.all[id].sectors);
-      if (!store) return pass_on(store);
-      stores_[id] = *std::move(store);
-      continue;
+    std::shared_ptr<const model::SectorStore> base;
+    if (options_.image) {
+      const auto& leaves = options_.image->leaves;
+      if (stores_.size() >= leaves.size() || leaves[stores_.size()]->sectors() != plan.all[id].sectors)
+        return fail(options_.profile, "has other drives than the image was made of",
+                    "use the profile and the size that it was made with");
+      base = leaves[stores_.size()];
     }
-    const auto& leaves = options_.image->leaves;
-    if (stores_.size() >= leaves.size() || leaves[stores_.size()]->sectors() != plan.all[id].sectors)
-      return fail(options_.profile, "has other drives than the image was made of",
-                  "use the profile and the size that it was made with");
-    auto copy = media::MemoryOverlay::create(leaves[stores_.size()]);
-    if (!copy) return pass_on(copy);
-    stores_[id] = *std::move(copy);
+    auto store = medium_over(std::move(base), plan.all[id].sectors);
+    if (!store) return pass_on(store);
+    stores_[id] = *std::move(store);
   }
   return {};
 }
 
 Result<void> ModelledMachine::assemble(Contents contents) {
-  const bool makes_image = contents == Contents::image && !options_.image;
+  const bool makes_image = contents == Contents::grown || (contents == Contents::image && !options_.image);
   std::vector<profiles::MachineDevice> devices;
   std::vector<MachineDisk> wanted{{options_.profile, options_.size_bytes, options_.write_cache}};
   wanted.insert(wanted.end(), options_.more_disks.begin(), options_.more_disks.end());
@@ -183,21 +195,24 @@ Result<void> ModelledMachine::assemble(Contents contents) {
                 "name it as the first of more_disks");
   if (auto opened = open_stores(*plan); !opened) return opened;
   // One drive holds what its host sees, whatever cache is between them; an array does not.
-  std::vector<std::unique_ptr<media::MemoryStore>> images(used);
+  arrays_.resize(used);
   if (makes_image) {
+    std::vector<std::unique_ptr<model::SectorStore>> flat(used);
     std::vector<os::DeviceStores::Part> parts;
     for (std::size_t i = 0; i < used; ++i) {
       const std::uint64_t sectors = plan->all[host_devices_[i]].sectors;
       if (leaves_[i].size() > 1) {
-        auto flat = media::MemoryStore::create(sectors);
-        if (!flat) return pass_on(flat);
-        images[i] = *std::move(flat);
+        auto made = medium_over(options_.image ? options_.image->arrays.at(i) : nullptr, sectors);
+        if (!made) return pass_on(made);
+        flat[i] = *std::move(made);
       }
       model::SectorStore* const drive = stores_.at(leaves_[i][0]).get();
-      parts.push_back({.store = images[i] ? images[i].get() : drive, .sectors = sectors});
+      parts.push_back({.store = flat[i] ? flat[i].get() : drive, .sectors = sectors});
     }
     os::DeviceStores image(parts);
     if (auto made = make_image(image, used > 1 ? parts[1].sectors : 0); !made) return made;
+    for (std::size_t i = 0; i < used; ++i)
+      if (const auto array = std::move(flat[i])) arrays_[i] = packed(*array);
   }
   auto built = profiles::build(*plan, observer_,
                                {.seed = options_.seed,
@@ -213,17 +228,20 @@ Result<void> ModelledMachine::assemble(Contents contents) {
   for (std::size_t i = 0; i < wanted.size(); ++i)
     disks_.push_back(std::make_unique<os::ModelDisk>(*built_.machine, i));
   for (std::size_t i = 0; i < used; ++i) {
-    if (!images[i]) continue;
-    if (auto loaded = load(i, *images[i]); !loaded) return loaded;
+    if (!arrays_[i]) continue;
+    if (auto loaded = load(i, *arrays_[i]); !loaded) return loaded;
+    if (contents != Contents::grown) arrays_[i].reset();
   }
   count_kinds();
   return {};
 }
 
 Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_t second_sectors) {
-  adapters::Settings settings = options_.mkfs;
-  settings.insert(options_.system->description().mkfs.begin(), options_.system->description().mkfs.end());
-  if (const auto made = options_.system->type().mkfs(image, settings); !made) return pass_on(made);
+  if (!options_.image) {
+    adapters::Settings settings = options_.mkfs;
+    settings.insert(options_.system->description().mkfs.begin(), options_.system->description().mkfs.end());
+    if (const auto made = options_.system->type().mkfs(image, settings); !made) return pass_on(made);
+  }
   if (!options_.populate && !options_.populate_with_zeroes) return {};
   os::SystemOptions how = system_options();
   how.costs = {};
@@ -256,19 +274,19 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
   return done;
 }
 
-/// Through the array's own writes: where its members hold what, parity included, is its own affair. What is loaded is given
-/// back, so that there are never two of it.
-Result<void> ModelledMachine::load(std::size_t device, media::MemoryStore& image) {
+/// Through the array's own writes: where its members hold what, parity included, is its own affair.
+Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore& image) {
   return write_uncounted(device, [&image](model::SectorStore& store) {
     Result<void> done;
-    std::vector<std::byte> bytes;
-    for (std::uint64_t lba = image.next_written(0); done && lba < image.sectors();
-         lba = image.next_written(lba + kLoadSectors)) {
+    std::vector<std::byte> before, bytes;
+    for (std::uint64_t lba = image.next_packed(0); done && lba < image.sectors();
+         lba = image.next_packed(std::min<std::uint64_t>(lba + kLoadSectors, image.sectors()))) {
       const std::uint64_t sectors = std::min<std::uint64_t>(kLoadSectors, image.sectors() - lba);
-      bytes.resize(sectors * model::kSectorBytes);
-      done = image.read(lba, bytes);
-      if (done) done = write_what_is_there(store, lba, bytes);
-      if (done) done = image.write_zeroes(lba, sectors);
+      before.assign(sectors * model::kSectorBytes, std::byte{0});
+      bytes.resize(before.size());
+      if (image.base()) done = image.base()->read(lba, before);
+      if (done) done = image.read(lba, bytes);
+      if (done) done = write_what_differs(store, lba, before, bytes);
     }
     return done;
   });

@@ -34,7 +34,7 @@
 #include "fs-adapters/os/model_disk.h"
 #include "fs-adapters/system_under_test.h"
 #include "harness/experiment/i486_33.h"
-#include "plugin/media/memory_overlay.h"
+#include "plugin/media/packed_store.h"
 #include "plugin/model/disk_profile.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/null_observer.h"
@@ -54,7 +54,11 @@ struct MachineDisk {
 /// or without NVRAM, may begin with copies of them, each of which costs what it writes.
 struct MachineImage {
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;  ///< in the order of their ids
-  std::uint64_t bytes = 0;                                        ///< of memory, if it was made by image_of()
+  // Of those made by image_of():
+  std::vector<std::shared_ptr<const media::PackedStore>>
+      arrays;               ///< of each device that is an array: what its host sees
+  std::uint64_t bytes = 0;  ///< of memory, without what it shares with `grown_from`
+  std::shared_ptr<const MachineImage> grown_from;
 };
 
 /// What a power cut has left of a machine that was another process's, for found_cut().
@@ -89,7 +93,8 @@ struct ModelledMachineOptions {
   /// Instead, for files that hold zeroes only: `forget_data`, called now and then, keeps their data from being written to a
   /// disk that has them already. Not for soft updates, which would wait for these writes.
   std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)> populate_with_zeroes = {};
-  /// Made by ModelledMachine::image_of(): then neither mkfs nor `populate` is run.
+  /// Made by ModelledMachine::image_of(). start(): then neither mkfs nor `populate` is run; image_of(): mkfs is not, and
+  /// `populate` adds to what is there.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
   std::uint32_t outstanding = 1;  ///< requests at each device at a time: more than one for an array
@@ -150,7 +155,8 @@ class ModelledMachine : private os::DiskTracer {
  public:
   /// `options.system` must be there. Errors: the profile's, mkfs's, populate's and mount's.
   static Result<std::unique_ptr<ModelledMachine>> start(const ModelledMachineOptions& options);
-  /// Made, populated, and shut down. Errors: as start()'s, but for the mount's.
+  /// Made, populated, and shut down. With an `image`, which has what the device and the file system say, it is grown: what
+  /// differs costs memory, and the other image lives as long. Errors: as start()'s, but for the mount's.
   static Result<std::shared_ptr<const MachineImage>> image_of(const ModelledMachineOptions& options);
   /// Powered on over these media, with nothing mounted: recover() is to follow. Options as for start(),
   /// without `image`. Errors: the profile's; a drive of another size; an array that does not start.
@@ -211,11 +217,15 @@ class ModelledMachine : private os::DiskTracer {
 
  private:
   explicit ModelledMachine(ModelledMachineOptions options) : options_(std::move(options)) {}
-  enum class Contents : std::uint8_t { image, blank };
+  enum class Contents : std::uint8_t {
+    image,  ///< the options' image, or one that is made
+    grown,  ///< one that is made, of the options' image if there is one
+    blank,
+  };
   Result<void> assemble(Contents contents = Contents::image);
   Result<void> open_stores(const profiles::Plan& plan);
   Result<void> make_image(model::SectorStore& image, std::uint64_t second_sectors);
-  Result<void> load(std::size_t device, media::MemoryStore& image);
+  Result<void> load(std::size_t device, const media::PackedStore& image);
   /// `write` on the device, by requests whose time does not count.
   Result<void> write_uncounted(std::size_t device,
                                const std::function<Result<void>(model::SectorStore&)>& write);
@@ -236,6 +246,8 @@ class ModelledMachine : private os::DiskTracer {
   model::NullObserver observer_;
   std::map<model::DeviceId, std::unique_ptr<model::SectorStore>> stores_;  ///< of each leaf
   std::vector<std::vector<model::DeviceId>> leaves_;                       ///< those below each device
+  std::vector<std::shared_ptr<const media::PackedStore>>
+      arrays_;  ///< MachineImage::arrays, of an image made here
   profiles::BuiltMachine built_;
   std::vector<model::DeviceId> host_devices_;  ///< those that the driver sees: disk(i)
   /// Of each of them with NVRAM above: what was last written, by kPlaceSectors.

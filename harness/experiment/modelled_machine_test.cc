@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "fs-adapters/registry.h"
@@ -286,6 +287,59 @@ TEST(ModelledMachine, ALogOnADeviceOfItsOwnGoesWithTheOther) {
     machine->cut();
     EXPECT_TRUE(taken(machine->recover(Repair::always)).repair.done);
     EXPECT_TRUE(is_there(*machine, "synced"));
+  }
+}
+
+std::size_t bytes_other_than(ModelledMachine& machine, const std::string& name, std::byte value) {
+  std::size_t others = 0;
+  os::Account account{.name = "test"};
+  machine.system().run_as(account, [&] {
+    std::vector<std::byte> data(64 << 10, ~value);
+    const auto file = machine.vfs().open(name, {});
+    ASSERT_TRUE(file) << name;
+    ASSERT_TRUE(machine.vfs().pread(*file, 0, data));
+    ASSERT_TRUE(machine.vfs().close(*file));
+    others = data.size() - static_cast<std::size_t>(std::ranges::count(data, value));
+  });
+  return others;
+}
+
+/// On an array with a dead member, too: its parity is that of what was added.
+TEST(ModelledMachine, AnImageThatIsGrownHasBoth) {
+  for (const char* profile : {"hp-c2447", "raid5-5"}) {
+    SCOPED_TRACE(profile);
+    ModelledMachineOptions options = small_machine("conventional", profile);
+    options.populate = [](Vfs& vfs) {
+      auto made = make(vfs, "first", 64 << 10);
+      return made ? make(vfs, "emptied", 64 << 10) : made;
+    };
+    const auto small = taken(ModelledMachine::image_of(options));
+    options.image = small;
+    options.populate = [](Vfs& vfs) -> VfsResult<void> {
+      const auto file = vfs.open("emptied", {});
+      if (!file) return tl::unexpected(file.error());
+      if (auto written = vfs.pwrite(*file, 0, std::vector<std::byte>(64 << 10)); !written) return written;
+      if (auto closed = vfs.close(*file); !closed) return closed;
+      return make(vfs, "second", 64 << 10);
+    };
+    const auto grown = taken(ModelledMachine::image_of(options));
+    EXPECT_EQ(grown->grown_from, small);
+    EXPECT_LT(grown->bytes, small->bytes + (1 << 20));
+    for (const bool degraded : {false, true}) {
+      SCOPED_TRACE(degraded);
+      if (degraded && std::string_view(profile) == "hp-c2447") continue;
+      if (degraded) options.faults = {*model::parse_fault("dead:hd0.2")};
+      options.image = grown;
+      const auto machine = taken(ModelledMachine::start(options));
+      EXPECT_EQ(bytes_other_than(*machine, "first", std::byte{0x5a}), 0U);
+      EXPECT_EQ(bytes_other_than(*machine, "second", std::byte{0x5a}), 0U);
+      EXPECT_EQ(bytes_other_than(*machine, "emptied", std::byte{0}), 0U);
+    }
+    options.faults.clear();
+    options.image = small;
+    const auto machine = taken(ModelledMachine::start(options));
+    EXPECT_FALSE(is_there(*machine, "second"));
+    EXPECT_EQ(bytes_other_than(*machine, "emptied", std::byte{0x5a}), 0U);
   }
 }
 

@@ -41,6 +41,12 @@ Result<void> MemoryOverlay::read(std::uint64_t lba, std::span<std::byte> into) c
   return {};
 }
 
+std::uint64_t MemoryOverlay::next_own(std::uint64_t lba) const {
+  const auto from = std::min(lba / kPageSectors, std::uint64_t{mine_.size()});
+  const auto page = std::find(mine_.begin() + static_cast<std::ptrdiff_t>(from), mine_.end(), true);
+  return std::clamp(static_cast<std::uint64_t>(page - mine_.begin()) * kPageSectors, lba, sectors());
+}
+
 Result<void> MemoryOverlay::copy_page(std::uint64_t page) {
   std::array<std::byte, kPageSectors * model::kSectorBytes> bytes{};
   const std::uint64_t first = page * kPageSectors, count = std::min(kPageSectors, sectors() - first);

@@ -20,6 +20,10 @@ class MemoryOverlay : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
+  const std::shared_ptr<const model::SectorStore>& base() const { return base_; }
+  /// The first sector from `lba` on that is in a page of its own; sectors(): none.
+  std::uint64_t next_own(std::uint64_t lba) const;
+
  private:
   MemoryOverlay(std::shared_ptr<const model::SectorStore> base, std::unique_ptr<MemoryStore> own);
   /// All pages of the range become its own; what of the first and the last is outside of it is copied.

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "plugin/base/invariant.h"
+#include "plugin/base/zeroes.h"
 #include "plugin/media/range.h"
 
 namespace headcrash::media {
@@ -15,11 +16,6 @@ namespace headcrash::media {
 using model::kSectorBytes;
 
 namespace {
-
-bool is_zero(std::span<const std::byte> sector) {
-  static constexpr std::array<std::byte, kSectorBytes> kZeroes{};
-  return std::memcmp(sector.data(), kZeroes.data(), kSectorBytes) == 0;
-}
 
 Result<void> refuse() {
   return fail("a packed medium", "is not written", "write a MemoryOverlay over it");
@@ -32,37 +28,57 @@ PackedStore::PackedStore(std::uint64_t sectors)
       masks_((sectors + kPageSectors - 1) / kPageSectors, 0),
       kept_of_groups_(masks_.size() / kGroupPages + 1, 0) {}
 
-std::unique_ptr<PackedStore> PackedStore::of(const MemoryStore& medium) {
-  std::unique_ptr<PackedStore> packed(new PackedStore(medium.sectors()));
-  const auto pages_that_are_there = [&medium](const auto& body) {
+template <typename Next>
+void PackedStore::pack(const model::SectorStore& medium, const Next& next) {
+  const auto sectors_that_are_there = [&](const auto& body) {
     std::array<std::byte, kPageSectors * kSectorBytes> bytes{};
-    for (std::uint64_t lba = medium.next_written(0); lba < medium.sectors();) {
+    for (std::uint64_t lba = next(0); lba < sectors_;) {
       const std::uint64_t page = lba / kPageSectors, first = page * kPageSectors;
-      const std::uint64_t count = std::min(kPageSectors, medium.sectors() - first);
+      const std::uint64_t count = std::min(kPageSectors, sectors_ - first);
       const auto read = medium.read(first, std::span(bytes).first(count * kSectorBytes));
       invariant(read.has_value(), "memory can be read");
+      if (base_) changed_[page] = true;
       for (std::uint64_t i = 0; i < count; ++i)
         if (const auto sector = std::span<const std::byte>(bytes).subspan(i * kSectorBytes, kSectorBytes);
-            !is_zero(sector))
+            !base::all_zero(sector))
           body(page, i, sector);
-      lba = first + count == medium.sectors() ? first + count : medium.next_written(first + count);
+      lba = first + count == sectors_ ? first + count : next(first + count);
     }
   };
   std::uint64_t kept = 0;
-  pages_that_are_there([&](std::uint64_t page, std::uint64_t sector, std::span<const std::byte>) {
-    packed->masks_[page] = static_cast<std::uint8_t>(packed->masks_[page] | 1U << sector);
+  sectors_that_are_there([&](std::uint64_t page, std::uint64_t sector, std::span<const std::byte>) {
+    masks_[page] = static_cast<std::uint8_t>(masks_[page] | 1U << sector);
     ++kept;
   });
-  packed->kept_.reserve(kept * kSectorBytes);
-  pages_that_are_there([&](std::uint64_t, std::uint64_t, std::span<const std::byte> sector) {
-    packed->kept_.insert(packed->kept_.end(), sector.begin(), sector.end());
+  kept_.reserve(kept * kSectorBytes);
+  sectors_that_are_there([&](std::uint64_t, std::uint64_t, std::span<const std::byte> sector) {
+    kept_.insert(kept_.end(), sector.begin(), sector.end());
   });
   std::uint32_t before = 0;
-  for (std::uint64_t page = 0; page < packed->masks_.size(); ++page) {
-    if (page % kGroupPages == 0) packed->kept_of_groups_[page / kGroupPages] = before;
-    before += static_cast<std::uint32_t>(std::popcount(packed->masks_[page]));
+  for (std::uint64_t page = 0; page < masks_.size(); ++page) {
+    if (page % kGroupPages == 0) kept_of_groups_[page / kGroupPages] = before;
+    before += static_cast<std::uint32_t>(std::popcount(masks_[page]));
   }
+}
+
+std::unique_ptr<PackedStore> PackedStore::of(const MemoryStore& medium) {
+  std::unique_ptr<PackedStore> packed(new PackedStore(medium.sectors()));
+  packed->pack(medium, [&](std::uint64_t lba) { return medium.next_written(lba); });
   return packed;
+}
+
+std::unique_ptr<PackedStore> PackedStore::of(const MemoryOverlay& medium) {
+  std::unique_ptr<PackedStore> packed(new PackedStore(medium.sectors()));
+  packed->base_ = medium.base();
+  packed->changed_.assign(packed->masks_.size(), false);
+  packed->pack(medium, [&](std::uint64_t lba) { return medium.next_own(lba); });
+  return packed;
+}
+
+std::uint64_t PackedStore::next_packed(std::uint64_t lba) const {
+  for (std::uint64_t page = lba / kPageSectors; page < masks_.size(); ++page)
+    if (base_ ? changed_[page] : masks_[page] != 0) return std::max(lba, page * kPageSectors);
+  return sectors_;
 }
 
 std::uint64_t PackedStore::kept_before(std::uint64_t page) const {
@@ -77,6 +93,12 @@ Result<void> PackedStore::read(std::uint64_t lba, std::span<std::byte> into) con
   while (!into.empty()) {
     const std::uint64_t page = lba / kPageSectors, bit = lba % kPageSectors;
     const std::uint64_t count = std::min(kPageSectors - bit, into.size() / kSectorBytes);
+    if (in_base(page)) {
+      if (auto done = base_->read(lba, into.first(count * kSectorBytes)); !done) return done;
+      into = into.subspan(count * kSectorBytes);
+      lba += count;
+      continue;
+    }
     const unsigned mask = masks_[page];
     std::memset(into.data(), 0, count * kSectorBytes);
     if (mask != 0) {
@@ -103,7 +125,7 @@ Result<void> PackedStore::write_zeroes(std::uint64_t, std::uint64_t) {
 }
 
 std::uint64_t PackedStore::bytes() const {
-  return masks_.size() + kept_of_groups_.size() * sizeof(std::uint32_t) + kept_.size();
+  return masks_.size() + kept_of_groups_.size() * sizeof(std::uint32_t) + kept_.size() + changed_.size() / 8;
 }
 
 }  // namespace headcrash::media

@@ -74,11 +74,12 @@ std::string FileSet::link(std::uint64_t process, std::uint64_t number) const {
   return fmt::format("p{}/l{}", process, number);
 }
 
-VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data) const {
+VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data,
+                              std::uint64_t files_there) const {
   const std::vector<std::byte> zeroes(kFileBytes);
-  for (std::uint64_t process = 0; process < kProcesses; ++process)
+  for (std::uint64_t process = 0; process < kProcesses && files_there == 0; ++process)
     if (auto made = vfs.mkdir(fmt::format("p{}", process), 0755); !made) return made;
-  for (std::uint64_t file = 0; file < files_of_process; ++file) {
+  for (std::uint64_t file = files_there; file < files_of_process; ++file) {
     // A cache full of dirty blocks looks long for one to write.
     if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1) {
       if (forget_data) forget_data();

@@ -41,8 +41,10 @@ struct FileSet {
   std::string folder(std::uint64_t process, std::uint64_t file) const;
   std::string path(std::uint64_t process, std::uint64_t file) const;
   std::string link(std::uint64_t process, std::uint64_t number) const;
-  /// Makes all of it, of zeroes; for ModelledMachineOptions::populate and populate_with_zeroes.
-  VfsResult<void> make(Vfs& vfs, const std::function<void()>& forget_data = {}) const;
+  /// Makes all of it, of zeroes, but the first `files_there` of each process; for ModelledMachineOptions::populate and
+  /// populate_with_zeroes.
+  VfsResult<void> make(Vfs& vfs, const std::function<void()>& forget_data = {},
+                       std::uint64_t files_there = 0) const;
 };
 
 struct LaddisOptions {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "fs-adapters/ufs/under_test.h"
@@ -68,14 +69,18 @@ ServerChoice maker_of(ServerChoice choice) {
   return choice;
 }
 
-/// With the set for so many requests a second; 0: none.
-Result<std::shared_ptr<const MachineImage>> make(const ServerChoice& choice, double set) {
+using Image = std::shared_ptr<const MachineImage>;
+
+/// With the set for so many requests a second, grown from an image with that for `there`; null and 0: none.
+Result<Image> make(const ServerChoice& choice, double set, Image grown_from, double there) {
   auto maker = machine_of(maker_of(choice));
   if (!maker) return pass_on(maker);
+  maker->image = std::move(grown_from);
   if (set > 0)
-    maker->populate_with_zeroes = [files = FileSet::of(set)](Vfs& vfs,
-                                                             const std::function<void()>& forget_data) {
-      return files.make(vfs, forget_data);
+    maker->populate_with_zeroes = [files = FileSet::of(set),
+                                   before = there > 0 ? FileSet::of(there).files_of_process : 0](
+                                      Vfs& vfs, const std::function<void()>& forget_data) {
+      return files.make(vfs, forget_data, before);
     };
   return ModelledMachine::image_of(*maker);
 }
@@ -168,17 +173,24 @@ Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, doub
         std::ranges::find_if(kSets, [&](double each) { return each >= operations_per_s; });
     if (next != std::end(kSets)) set = *next;
   }
-  const std::string key = fmt::format("{} {}", image_of(choice), set);
-  machine->image = find(key);
-  if (machine->image) return machine;
-  auto made = make(choice, set);
-  if (!made) {
-    give_up(key);
-    return pass_on(made);
-  }
-  keep(key, *made);
-  machine->image = *std::move(made);
+  auto image = get(choice, set);
+  if (!image) return pass_on(image);
+  machine->image = *std::move(image);
   return machine;
+}
+
+Result<Images::Image> Images::get(const ServerChoice& choice, double set) {
+  const std::string key = fmt::format("{} {}", image_of(choice), set);
+  if (auto known = find(key)) return known;
+  const auto* const next = std::ranges::lower_bound(kSets, set);
+  const double there = next == std::begin(kSets) ? 0 : *std::prev(next);
+  auto before = there > 0 ? get(choice, there) : Result<Image>();
+  auto made = before ? make(choice, set, *std::move(before), there) : std::move(before);
+  if (made)
+    keep(key, *made);
+  else
+    give_up(key);
+  return made;
 }
 
 Images::Image Images::find(const std::string& key) {
@@ -200,15 +212,21 @@ Images::Image Images::find(const std::string& key) {
 void Images::keep(const std::string& key, Image image) {
   const std::lock_guard lock(mutex_);
   std::ranges::find(kept_, key, &Kept::key)->image = std::move(image);
-  std::uint64_t bytes = 0;
-  for (const Kept& each : kept_) bytes += each.image ? each.image->bytes : 0;
-  for (auto last = kept_.end(); bytes > kKeptBytes && last != kept_.begin();) {
+  for (auto last = kept_.end(); bytes_kept() > kKeptBytes && last != kept_.begin();) {
     --last;
-    if (!last->image || last->key == key) continue;
-    bytes -= last->image->bytes;
-    last = kept_.erase(last);
+    if (last->image && last->key != key) last = kept_.erase(last);
   }
   made_.notify_all();
+}
+
+std::uint64_t Images::bytes_kept() const {
+  std::set<const MachineImage*> counted;
+  std::uint64_t bytes = 0;
+  for (const Kept& each : kept_)
+    for (const MachineImage* image = each.image.get(); image != nullptr && counted.insert(image).second;
+         image = image->grown_from.get())
+      bytes += image->bytes;
+  return bytes;
 }
 
 void Images::give_up(const std::string& key) {

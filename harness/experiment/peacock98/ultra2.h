@@ -101,7 +101,8 @@ std::string image_of(const ServerChoice& choice);
 
 /// Images of file systems with a set, each made once for all machines with the same drives and format, and kept as long
 /// as they fit in kKeptBytes. From several threads: who asks for one that another makes waits for it. A set is for the next
-/// of a few loads (kSets), of which a run uses its share.
+/// of a few loads (kSets), of which a run uses its share; each is grown from that for the load before, so that equal sets
+/// are equal images whatever else was asked for.
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
@@ -113,6 +114,8 @@ class Images {
  private:
   static constexpr std::uint64_t kKeptBytes = 640 * kMib;
   using Image = std::shared_ptr<const MachineImage>;
+  /// With the set for so many requests a second; 0: none.
+  Result<Image> get(const ServerChoice& choice, double set);
   struct Kept {
     std::string key;
     Image image;  ///< null: being made
@@ -121,6 +124,8 @@ class Images {
   Image find(const std::string& key);
   void keep(const std::string& key, Image image);
   void give_up(const std::string& key);
+  /// Of memory, with the images that those kept are grown from.
+  std::uint64_t bytes_kept() const;
 
   std::mutex mutex_;
   std::condition_variable made_;
