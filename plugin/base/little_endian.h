@@ -1,6 +1,7 @@
 #pragma once
 // Numbers of the disk, little-endian, at any offset: through memcpy, so that nothing is read unaligned and
-// no struct is laid over bytes that a stranger wrote. The caller has seen that they lie inside.
+// no struct is laid over bytes that a stranger wrote. The caller has seen that they lie inside. Always inline: of a function
+// in several files a linker keeps one, and under the sanitizers that may be the one without optimisation.
 
 #include <bit>
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace headcrash::little_endian {
 static_assert(std::endian::native == std::endian::little, "the disk's numbers are little-endian");
 
 template <typename Number>
-Number load(std::span<const std::byte> bytes, std::size_t offset) {
+[[gnu::always_inline]] inline Number load(std::span<const std::byte> bytes, std::size_t offset) {
   invariant(offset + sizeof(Number) <= bytes.size(), "a number is read inside its block");
   Number value;
   std::memcpy(&value, bytes.data() + offset, sizeof value);
@@ -23,7 +24,7 @@ Number load(std::span<const std::byte> bytes, std::size_t offset) {
 }
 
 template <typename Number>
-void store(std::span<std::byte> bytes, std::size_t offset, Number value) {
+[[gnu::always_inline]] inline void store(std::span<std::byte> bytes, std::size_t offset, Number value) {
   invariant(offset + sizeof value <= bytes.size(), "a number is written inside its block");
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
