@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <random>
+#include <utility>
+
 #include "fs-adapters/ufs/busy_marks.h"
 #include "fs-adapters/ufs/fast_check_trial.h"
 #include "fs-adapters/ufs/testing/journal.h"
@@ -475,6 +478,40 @@ TEST(Netra, FeaturesAreRefusedByWhoDoesNotKnowThem) {
   });
 }
 
+/// Without the marks nothing would be checked fast, and without the extensions there is no cache: Conventional by another name.
+TEST(Netra, AFormatWithoutItsFeaturesIsRefused) {
+  const auto error_of = [](const char* scheme, const Features& features) -> std::string {
+    bench::Setup setup = bench::setup_named(scheme);
+    setup.features = features;
+    Mounted m(setup);
+    std::string message;
+    m.as_user([&] {
+      const auto mounted = FileSystem::mount(m.system, m.setup.mount);
+      if (mounted)
+        (*mounted)->abandon();
+      else
+        message = mounted.error().message();
+    });
+    EXPECT_TRUE(m.log.log.empty()) << scheme << ": " << message;
+    return message;
+  };
+  const auto expect_lacks = [&](const char* scheme, const Features& features, const std::string& lacks,
+                                const std::string& mkfs) {
+    const std::string message = error_of(scheme, features);
+    EXPECT_NE(message.find("relies on: " + lacks), std::string::npos) << scheme << ": " << message;
+    EXPECT_NE(message.find("`mkfs.headcrash-ufs " + mkfs + "`"), std::string::npos)
+        << scheme << ": " << message;
+  };
+  expect_lacks("netra", {}, "fast-check, bmap-cache, lazy-inodes",
+               "--fast-check 1 --bmap-cache 1 --lazy-inodes 1");
+  expect_lacks("netra-fast", {.bmap_cache = true, .lazy_inodes = true}, "fast-check", "--fast-check 1");
+  expect_lacks("netra", {.fast_check = true, .lazy_inodes = true}, "bmap-cache", "--bmap-cache 1");
+  expect_lacks("netra-bmap", {}, "bmap-cache", "--bmap-cache 1");
+  expect_lacks("netra-check", {}, "fast-check", "--fast-check 1");
+  expect_lacks("netra-map", kAll, "busy-map", "--busy-map 1");
+  expect_lacks("netra-foreign-block", kAll, "foreign-block", "--foreign-block 1");
+}
+
 TEST(Netra, AllocatesInAHotSpotThatMovesOn) {
   Mounted m(bench::without_flusher("netra"),
             {.device_bytes = 16 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 4 << 20}});
@@ -489,6 +526,58 @@ TEST(Netra, AllocatesInAHotSpotThatMovesOn) {
     EXPECT_EQ(allocator.hot_group(), 1U) << "what was freed is behind it";
     for (int i = 0; i < 20; ++i) EXPECT_TRUE(fs.mkdir(fmt::format("d{}", i), 0755));
     EXPECT_EQ(allocator.hot_group(), 1U) << "directories are not spread";
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
+/// Files of all sizes come and go on a disk nine tenths of whose space is in use, by its own account.
+TEST(Netra, AFullDiskTakesWhatItSaysItHas) {
+  Mounted m(
+      bench::without_flusher("netra"),
+      {.device_bytes = 64 << 20,
+       .mkfs = {.block_bytes = 8192, .fragment_bytes = 1024, .bytes_per_inode = 8192, .group_bytes = 8 << 20},
+       .cache_bytes = 4 << 20});
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    std::mt19937 random(7);
+    const std::vector<std::byte> zeroes(1 << 20);
+    struct File {
+      std::string name;
+      std::size_t bytes = 0;
+    };
+    std::vector<File> files;
+    std::uint64_t written = 0, numbers = 0;
+    const auto used = [&] {
+      const auto space = fs.space();
+      return 100. * (1 - static_cast<double>(space->free_bytes) / static_cast<double>(space->total_bytes));
+    };
+    const auto refusal = [&](int error) {
+      const Summary& total = m.file_system->volume().super.total;
+      return fmt::format("errno {} at {:.1f} %: {} blocks, {} fragments, {} inodes are free", error, used(),
+                         total.free_blocks, total.free_fragments, total.free_inodes);
+    };
+    const auto make = [&] {
+      const std::size_t least = std::size_t{1} << (8 + random() % 12);
+      files.push_back({fmt::format("f{}", ++numbers), least + random() % least});
+      const auto handle = fs.open(files.back().name, {.create = true});
+      ASSERT_TRUE(handle) << refusal(handle.error().value);
+      const auto done =
+          fs.pwrite(*handle, 0, std::span(zeroes).first(std::min(zeroes.size(), files.back().bytes)));
+      ASSERT_TRUE(done) << refusal(done.error().value);
+      ASSERT_TRUE(fs.close(*handle));
+      written += files.back().bytes;
+    };
+    while (used() < 90 && !testing::Test::HasFatalFailure()) make();
+    const std::uint64_t full = std::exchange(written, 0);
+    while (written < 3 * full && !testing::Test::HasFatalFailure()) {
+      const std::size_t at = random() % files.size();
+      ASSERT_TRUE(fs.unlink(files[at].name));
+      files[at] = files.back();
+      files.pop_back();
+      while (used() < 90 && !testing::Test::HasFatalFailure()) make();
+    }
   });
   m.unmount();
   bench::expect_clean(*m.store);
