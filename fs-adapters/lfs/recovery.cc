@@ -443,6 +443,7 @@ Result<void> Store::load_tables(const Checkpoint& c) {
     }
   }
   usage_in_log_ = usage_;
+  settle_states(s_, c, usage_);
   for (const SectorAddress address : c.usage_blocks) add_live(address, s_.block_bytes, 0);
   for (SegmentNumber i = 0; i < s_.segments; ++i)
     if (usage_[i].live_bytes > s_.segment_bytes())

@@ -276,7 +276,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> write_tables();
   void fill_map_blocks(Plan& plan);
   void fill_usage_blocks(Plan& plan);
-  std::set<std::uint32_t> changed_usage_blocks(const Plan& plan) const;
+  std::set<std::uint32_t> changed_usage_blocks(const Plan& plan,
+                                               const std::set<std::uint32_t>& written) const;
+  void plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers);
   VfsResult<void> write_checkpoint_region();
   std::vector<SegmentNumber> emptied_segments() const;
   void give_back(const std::vector<SegmentNumber>& emptied);
