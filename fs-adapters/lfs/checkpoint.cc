@@ -55,7 +55,10 @@ void Store::fill_map_blocks(Plan& plan) {
   for (const auto& [number, item] : plan.map_blocks) {
     const SectorAddress address = plan.region.address(item);
     SectorAddress& known = checkpoint_.map_blocks[number];
-    if (known != 0) drop_live(known, s_.block_bytes);
+    if (known != 0)
+      drop_live(known, s_.block_bytes);
+    else
+      ++map_blocks_in_log_;
     known = address;
     add_live(address, s_.block_bytes, executor.now());
     const std::span<std::byte> into = plan.region.bytes(item);
