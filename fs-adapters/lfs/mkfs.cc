@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 
 #include "fs-adapters/lfs/region.h"
@@ -19,15 +18,6 @@ constexpr std::uint32_t kInodesMin = 64;
 
 std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
   return static_cast<std::uint32_t>((value + unit - 1) / unit * unit);
-}
-
-/// A full disk can be cleaned: a pass with room for r segments gives r times what is dead in one, which is the reserve's share
-/// of the disk, and writes all of map and table at worst. So the reserve has to be the mean of these and of all segments,
-/// and the log's end and the next one beside it.
-std::uint32_t reserve_for_cleaning(const Superblock& s) {
-  const double tables = static_cast<double>(s.map_blocks() + s.usage_blocks()) * s.block_bytes /
-                        static_cast<double>(s.segment_bytes());
-  return 2 + static_cast<std::uint32_t>(std::ceil(std::sqrt(tables * s.segments)));
 }
 
 Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
@@ -55,9 +45,7 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   if (s.segments < kSegmentsMin)
     return fail("mkfs", fmt::format("fewer than {} segments of {} bytes", kSegmentsMin, o.segment_bytes),
                 "give a larger device or smaller segments");
-  s.reserve_segments =
-      std::max({kReserveSegmentsMin, reserve_for_cleaning(s),
-                static_cast<std::uint32_t>(std::uint64_t{s.segments} * o.reserve_percent / 100)});
+  s.reserve_segments = std::max(kReserveSegmentsMin, s.segments * o.reserve_percent / 100);
   return decode_superblock(encode(s), device_sectors);
 }
 

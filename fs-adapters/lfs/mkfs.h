@@ -14,10 +14,9 @@ struct MkfsOptions {
   std::uint32_t segment_bytes = 512 * 1024;  ///< Sprite's default
   std::uint32_t align_bytes = 64 * 1024;  ///< the first segment begins at a multiple of it: an array's stripe
   std::uint32_t bytes_per_inode = 4096;
-  std::uint32_t reserve_percent =
-      8;  ///< of the segments, for the cleaner; at least 7 segments, and what many inodes need
-  bool checksums = true;  ///< off: sprite92
-  std::uint32_t id = 0;   ///< another one each time
+  std::uint32_t reserve_percent = 8;  ///< of the segments, for the cleaner; at least 7 segments
+  bool checksums = true;              ///< off: sprite92
+  std::uint32_t id = 0;               ///< another one each time
   tree::Timestamp time = {};
 };
 

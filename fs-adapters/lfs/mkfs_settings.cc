@@ -15,8 +15,7 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"align", 'a', "BYTES",
      "of which the first segment begins at a multiple, such as an array's stripe (64K)"},
     {"bytes-per-inode", 'i', "BYTES", "density of inodes (4096)"},
-    {"reserve", 'm', "PERCENT",
-     "of the segments, kept free for the cleaner, at least 7 of them and more where there are many inodes (8)"},
+    {"reserve", 'm', "PERCENT", "of the segments, kept free for the cleaner, at least 7 of them (8)"},
     {"checksums", 'c', "0|1",
      "0: none over regions of the log, as Sprite, which asks of the disk that it writes a request's last "
      "sector last (1)"},

@@ -2,9 +2,9 @@
 // keeps up while most of the disk is live.
 #include <map>
 #include <random>
-#include <utility>
 
 #include "fs-adapters/lfs/testing/mounted.h"
+#include "fs-adapters/tree/testing/turnover.h"
 
 namespace headcrash::lfs {
 namespace {
@@ -155,25 +155,32 @@ TEST_P(NearlyFull, TheCleanerKeepsUp) {
   m.unmount();
 }
 
-/// Files of all sizes, most of them small, as a disk that was in use has them. They come and go while the disk is nearly
-/// as full as it says that it can be; nothing is refused.
+/// Nothing is refused while a disk is nearly as full as it says that it can be.
 struct Use {
   const char* name;
   std::uint64_t device_bytes, cache_bytes;
   MkfsOptions mkfs;
-  int percent;
+  tree::bench::TurnoverOptions how;
 };
 void PrintTo(const Use& use, std::ostream* out) {
-  *out << use.name << ", " << use.percent << " %";
+  *out << use.name << ", " << use.how.full << " full, seed " << use.how.seed;
 }
+
+constexpr std::uint64_t kMiB = 1 << 20;
 
 class InUse : public testing::TestWithParam<Use> {};
 INSTANTIATE_TEST_SUITE_P(
     Lfs, InUse,
-    testing::Values(
-        Use{"blocks of 8 KiB", 128 << 20, 16 << 20, {.block_bytes = 8192, .bytes_per_inode = 8192}, 90},
-        Use{"blocks of 8 KiB", 128 << 20, 16 << 20, {.block_bytes = 8192, .bytes_per_inode = 8192}, 97},
-        Use{"many inodes", 64 << 20, 4 << 20, {.block_bytes = 4096, .bytes_per_inode = 1024}, 97}));
+    testing::Values(Use{"usual",
+                        16 * kMiB,
+                        2 * kMiB,
+                        {.block_bytes = 1024, .segment_bytes = 64 << 10},
+                        {.full = .97, .largest_bytes = 32 << 10, .together = 8}},
+                    Use{"many inodes",
+                        8 * kMiB,
+                        kMiB,
+                        {.segment_bytes = 64 << 10, .bytes_per_inode = 512},
+                        {.full = .97, .turnovers = 1, .largest_bytes = 1024, .together = 8}}));
 
 TEST_P(InUse, ComesAndGoesUpToWhatItSaysItHas) {
   const Use& use = GetParam();
@@ -182,51 +189,7 @@ TEST_P(InUse, ComesAndGoesUpToWhatItSaysItHas) {
   Disk disk({.device_bytes = use.device_bytes, .mkfs = mkfs});
   Machine m(*disk.store, use.cache_bytes);
   m.mount();
-  m.as_user([&] {
-    Vfs& fs = *m.file_system;
-    std::mt19937 random(7);
-    const std::vector<std::byte> zeroes(256 << 10);
-    struct File {
-      std::string name;
-      std::size_t bytes = 0;
-    };
-    std::vector<File> files;
-    std::uint64_t written = 0, numbers = 0;
-    const auto used = [&] {
-      const auto space = fs.space();
-      return 100. * (1 - static_cast<double>(space->free_bytes) / static_cast<double>(space->total_bytes));
-    };
-    const auto write = [&](const File& file) {
-      const auto handle = fs.open(file.name, {.create = true});
-      ASSERT_TRUE(handle) << file.name << " at " << used() << " %: " << handle.error().value;
-      const auto done = fs.pwrite(*handle, 0, std::span(zeroes).first(file.bytes));
-      ASSERT_TRUE(done) << file.name << " at " << used() << " %: " << done.error().value;
-      ASSERT_TRUE(fs.close(*handle));
-      written += file.bytes;
-    };
-    const auto make = [&] {
-      // Each power of two as often: half of the files have less than 8 KiB, half of the bytes are in files of 64 KiB and more.
-      const std::size_t least = std::size_t{1} << (8 + random() % 10);
-      files.push_back({"f" + std::to_string(++numbers), least + random() % least});
-      write(files.back());
-    };
-    const auto any = [&] { return random() % files.size(); };
-    while (used() < use.percent && !testing::Test::HasFatalFailure()) make();
-    const std::uint64_t full = std::exchange(written, 0);
-    while (written < 2 * full && !testing::Test::HasFatalFailure()) {
-      if (random() % 2 == 0) {
-        write(files[any()]);
-      } else {
-        const std::size_t at = any();
-        ASSERT_TRUE(fs.unlink(files[at].name)) << "at " << used() << " %";
-        files[at] = files.back();
-        files.pop_back();
-        while (used() < use.percent && !testing::Test::HasFatalFailure()) make();
-      }
-      m.executor().sleep_until(m.executor().now() + model::kSecondNs / 10);
-    }
-    for (const File& file : files) EXPECT_EQ(fs.stat(file.name)->size_bytes, file.bytes) << file.name;
-  });
+  m.as_user([&] { EXPECT_EQ(tree::bench::Turnover(*m.file_system, use.how).run(), ""); });
   m.unmount();
   bench::expect_clean(*disk.store);
 }

@@ -20,6 +20,8 @@ struct TurnoverOptions {
   double full = .9;
   double turnovers = 3;
   std::uint32_t seed = 1;
+  double largest_bytes = 1 << 20;  ///< of a file
+  std::size_t together = 32;       ///< files between two looks at what is free
 };
 
 class Turnover {
@@ -37,10 +39,10 @@ class Turnover {
     written_ = 0;
     while (static_cast<double>(written_) < options_.turnovers * in_use && refused_.empty()) {
       while (full_ > options_.full + .005) {
-        for (std::size_t i = 0; i < kTogether; ++i) remove();
+        for (std::size_t i = 0; i < options_.together; ++i) remove();
         look();
       }
-      for (std::size_t i = 0; i < kTogether; ++i) {
+      for (std::size_t i = 0; i < options_.together; ++i) {
         remove();
         make();
       }
@@ -51,7 +53,6 @@ class Turnover {
   }
 
  private:
-  static constexpr std::size_t kTogether = 32;
   static constexpr std::uint32_t kFolders = 60;
   static constexpr std::size_t kPieceBytes = 64 << 10;
   struct File {
@@ -73,7 +74,8 @@ class Turnover {
   void make_some() {
     const double mean = 20'000;
     const double missing = std::max(1., (options_.full - full_) * static_cast<double>(total_) / mean);
-    for (std::size_t i = 0; i < std::min<std::size_t>(kTogether, static_cast<std::size_t>(missing)); ++i)
+    for (std::size_t i = 0; i < std::min<std::size_t>(options_.together, static_cast<std::size_t>(missing));
+         ++i)
       make();
     look();
   }
@@ -81,7 +83,7 @@ class Turnover {
     if (!refused_.empty()) return;
     const double drawn = std::exp(std::log(2045.) + 2.2 * normal_(random_));
     const File file{fmt::format("d{}/f{}", random_() % kFolders, numbers_ + 1),
-                    static_cast<std::uint64_t>(std::clamp(drawn, 1., 1048576.))};
+                    static_cast<std::uint64_t>(std::clamp(drawn, 1., options_.largest_bytes))};
     ++numbers_;
     const auto handle = vfs_.open(file.name, {.create = true, .exclusive = true});
     if (!handle) return refused("open", handle.error().value);
