@@ -1,11 +1,11 @@
 #pragma once
 // What the parts of a run share: cells are measured once, and the summary asks for all of them.
 
-#include <compare>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/experiment/compare/columns.h"
@@ -54,7 +54,9 @@ struct RecoveryTable {
 struct AgedOn {
   Device device = Device::drive;
   int percent_full = 50;
-  auto operator<=>(const AgedOn&) const = default;
+  bool operator<(const AgedOn& other) const {
+    return std::pair(device, percent_full) < std::pair(other.device, other.percent_full);
+  }
   std::string name() const;  ///< "RAID-5, aged, 75 % full"; of one drive "aged, 75 % full"
   std::string id() const;    ///< "aged75-raid5"
 };
