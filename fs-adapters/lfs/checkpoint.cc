@@ -55,7 +55,10 @@ void Store::fill_map_blocks(Plan& plan) {
   for (const auto& [number, item] : plan.map_blocks) {
     const SectorAddress address = plan.region.address(item);
     SectorAddress& known = checkpoint_.map_blocks[number];
-    if (known != 0) drop_live(known, s_.block_bytes);
+    if (known != 0)
+      drop_live(known, s_.block_bytes);
+    else
+      ++map_blocks_in_log_;
     known = address;
     add_live(address, s_.block_bytes, executor.now());
     const std::span<std::byte> into = plan.region.bytes(item);
@@ -104,12 +107,13 @@ class Store::UsageTable {
 };
 
 /// Which blocks of the table are not as the log has them, when the plan's blocks of the map and these themselves
-/// are where the log's end is now: a segment may become empty by that.
-std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan) const {
+/// are where the log's end is now: a segment may become empty by that. But for those that this checkpoint has written.
+std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
+                                                    const std::set<std::uint32_t>& written) const {
   UsageTable table(*this);
   for (const auto& [number, item] : plan.map_blocks)
     table.moves_map_block(checkpoint_.map_blocks[number], segment_, executor.now());
-  std::set<std::uint32_t> changed = moving_usage_blocks_;
+  std::set<std::uint32_t> changed = moving_usage_blocks_;  // none of those that are written
   for (const std::uint32_t number : changed) table.moves_own_block(number, segment_);
   const auto differs = [&](std::uint32_t number) {
     const std::uint32_t first = number * s_.usage_entries_per_block();
@@ -121,7 +125,7 @@ std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan) const {
   for (bool more = true; more;) {
     more = false;
     for (std::uint32_t number = 0; number < s_.usage_blocks(); ++number) {
-      if (changed.contains(number) || !differs(number)) continue;
+      if (changed.contains(number) || written.contains(number) || !differs(number)) continue;
       changed.insert(number);
       table.moves_own_block(number, segment_);
       more = true;
@@ -152,7 +156,17 @@ void Store::fill_usage_blocks(Plan& plan) {
   }
 }
 
-/// Of map and table what has changed; the table's blocks in one region, with the last of the map.
+void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers) {
+  const auto unit = static_cast<std::uint8_t>(s_.block_sectors());
+  for (const std::uint32_t number : numbers) {
+    const SummaryEntry entry{.content = Content::usage, .index = number, .sectors = unit};
+    plan.usage_blocks.emplace_back(number, *plan.region.add(entry));
+  }
+}
+
+/// Of map and table what has changed; the table's blocks in one region, with the last of the map. When a long table has
+/// more of them than a segment has room for they are in several, each block once: what becomes of segments while the log
+/// moves on for them is not in those that are written already (settle_states).
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
   // All that they tell of has been written.
@@ -168,22 +182,28 @@ VfsResult<void> Store::write_tables() {
         *(*plan)->region.add({.content = Content::inode_map, .index = number, .sectors = unit});
     (*plan)->map_blocks.emplace_back(number, item);
   }
+  std::set<std::uint32_t> written;
   for (;;) {
-    const std::set<std::uint32_t> changed = changed_usage_blocks(**plan);
+    std::set<std::uint32_t> changed = changed_usage_blocks(**plan, written);
     const auto blocks = static_cast<std::uint32_t>(changed.size());
     if (room_for(**plan, 0, blocks, blocks * unit)) {
-      for (const std::uint32_t number : changed) {
-        const SummaryEntry entry{.content = Content::usage, .index = number, .sectors = unit};
-        (*plan)->usage_blocks.emplace_back(number, *(*plan)->region.add(entry));
-      }
+      plan_usage_blocks(**plan, changed);
       return (*plan)->empty() ? VfsResult<void>{} : send(*plan);
     }
     if (!(*plan)->empty()) {
       if (auto emitted = emit(*plan); !emitted) return emitted;
-    } else {
+      continue;
+    }
+    if (room_for(Plan(s_, s_.segment_sectors), 0, blocks, blocks * unit)) {
       if (auto advanced = advance_segment(); !advanced) return advanced;
       *plan = std::make_unique<Plan>(s_, room_in_segment());
+      continue;
     }
+    for (std::uint32_t fitting = blocks; !room_for(**plan, 0, fitting, fitting * unit); --fitting)
+      changed.erase(std::prev(changed.end()));
+    plan_usage_blocks(**plan, changed);
+    written.insert(changed.begin(), changed.end());
+    if (auto emitted = emit(*plan); !emitted) return emitted;
   }
 }
 

@@ -36,6 +36,21 @@ std::uint64_t Store::overhead_bytes() const {
          s_.segment_bytes() / 8;
 }
 
+/// Room in the log that nobody but the cleaner gets. A pass that begins with less gives nothing: it frees what is dead in
+/// the segments that it reads, the more of them the more room it has, and its checkpoint writes again the blocks of the map
+/// and of the table that have changed, in the worst case all, however few segments there were. With a share of `dead` in a
+/// segment a room of tables / dead gives back what it takes; this is twice as much.
+std::uint64_t Store::pass_room_bytes() const {
+  const std::uint64_t tables =
+      (std::uint64_t{map_blocks_in_log_} + s_.usage_blocks()) * (s_.block_bytes + kSummaryEntryBytes);
+  const double all = static_cast<double>(s_.segment_bytes()) * s_.segments;
+  const double dead = std::max(1 - static_cast<double>(live_bytes_) / all, 1. / s_.segments);
+  const auto wanted = static_cast<std::uint64_t>(2 * static_cast<double>(tables) / dead);
+  // The end of one segment and of the next are lost to it.
+  const std::uint64_t most = s_.reserve_segments / 2 * s_.segment_bytes();
+  return 2 * s_.segment_bytes() + std::min(wanted, most);
+}
+
 /// In the segments that the log can still go on in.
 std::uint64_t Store::log_room_bytes() const {
   const std::uint64_t lost = 4ULL * s_.block_bytes + s_.segment_bytes() / 64;
@@ -171,7 +186,8 @@ VfsResult<std::int64_t> Store::clean_now() {
   CleaningOptions how{.selection = options_.selection, .order = options_.order};
   how.segment_size = s_.segment_bytes();
   // With little room left what counts is what a pass gives now.
-  if (clean_segments_ < kPanic) how.selection = Selection::greedy;
+  if (clean_segments_ < kPanic || room < pass_room_bytes() + s_.segment_bytes())
+    how.selection = Selection::greedy;
   how.live_at_once = budget;
   how.segments_at_once = std::max(kReadAtOnceFactor, clean_stop());
   SegmentSelector selector(how);

@@ -267,6 +267,29 @@ TEST_P(CrashPoints, EveryOneIsRecoveredFrom) {
   crashes.expect_none();
 }
 
+/// A usage table of more blocks than a segment has room for.
+TEST(LfsCrashPoints, WithALongUsageTable) {
+  Crashes crashes({.device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}});
+  crashes.run([](Machine& m, Recorder& r) {
+    ASSERT_TRUE(m.file_system->log().superblock().long_usage_table());
+    constexpr int kFiles = 120;
+    for (int i = 0; i < kFiles; ++i) r.write("f" + std::to_string(i), 0, std::string(20'000, 'f'));
+    r.sync();
+    for (int round = 0; round < 3; ++round) {
+      for (int i = round; i < kFiles; i += 3) {
+        const auto inode = r.fs().stat("f" + std::to_string(i))->inode;
+        EXPECT_TRUE(r.fs().unlink("f" + std::to_string(i)));
+        r.gone(inode);
+        r.done();
+      }
+      r.write("f" + std::to_string(round), 0, std::string(9'000, 'g'), true);
+      r.sync();
+    }
+  });
+  crashes.look(5);
+  crashes.expect_none();
+}
+
 /// fsync promises nothing then, sync all.
 TEST(LfsCrashPoints, WithoutRollForwardWhatWasSyncedIsThere) {
   Crashes crashes({.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}},

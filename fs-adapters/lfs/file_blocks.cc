@@ -33,7 +33,7 @@ bool Store::has_room(std::uint64_t bytes) const {
   const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
   // The last segments are for what makes room: removals, and the cleaner.
   return live_bytes_ + dirty_bytes_ + wanted <= capacity_bytes() &&
-         dirty_bytes_ + wanted + overhead_bytes() + 2 * s_.segment_bytes() <= log_room_bytes();
+         dirty_bytes_ + wanted + overhead_bytes() + pass_room_bytes() <= log_room_bytes();
 }
 
 void Store::mark_dirty(CoreInode& inode, BlockId block) {

@@ -19,6 +19,8 @@ constexpr std::uint32_t kSummaryMagic = 0x4d55'534c;     // "LSUM"
 constexpr std::uint32_t kTrailerMagic = 0x4c52'544c;     // "LTRL"
 constexpr std::uint32_t kCheckpointMagic = 0x5450'434c;  // "LCPT"
 constexpr std::uint32_t kFormatVersion = 2;
+constexpr std::uint32_t kLongTableVersion =
+    3;  // with a long usage table, which programs of version 2 cannot read
 constexpr std::uint32_t kClean = 1, kLogIsGone = 2;  // flags of a checkpoint
 constexpr std::size_t kSuperblockChecksumAt = 60;
 constexpr std::size_t kSummaryChecksumAt = 52;
@@ -54,9 +56,14 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
     if (at <= kSuperblockAddress || std::uint64_t{at} + s.checkpoint_sectors > s.first_segment)
       return "place of the checkpoint regions";
   if (s.checkpoints[0] + s.checkpoint_sectors > s.checkpoints[1]) return "place of the checkpoint regions";
-  if (std::uint64_t{s.usage_blocks()} * s.block_sectors() > s.segment_sectors / 2)
-    return "usage table larger than half a segment";
+  if (s.long_usage_table() && std::uint64_t{s.usage_blocks()} * s.block_sectors() >
+                                  std::uint64_t{s.reserve_segments} * s.segment_sectors / 4)
+    return "usage table, longer than a quarter of the segments in reserve";
   return {};
+}
+
+std::uint32_t version_of(const Superblock& s) {
+  return s.long_usage_table() ? kLongTableVersion : kFormatVersion;
 }
 
 }  // namespace
@@ -111,7 +118,7 @@ std::vector<std::byte> encode(const Superblock& s) {
   std::vector<std::byte> sector(kSectorBytes);
   const std::span<std::byte> b(sector);
   const std::array<std::uint32_t, 15> words = {kSuperblockMagic,
-                                               kFormatVersion,
+                                               version_of(s),
                                                s.id,
                                                s.block_bytes,
                                                s.segment_sectors,
@@ -134,8 +141,9 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
   if (b.size() < kSectorBytes || load32(b, 0) != kSuperblockMagic)
     return fail("lfs superblock", "there is none", "make a file system with mkfs");
   b = b.first(kSectorBytes);
-  if (load32(b, 4) != kFormatVersion)
-    return fail("lfs superblock", fmt::format("format version {}", load32(b, 4)), "use a newer program");
+  const std::uint32_t version = load32(b, 4);
+  if (version != kFormatVersion && version != kLongTableVersion)
+    return fail("lfs superblock", fmt::format("format version {}", version), "use a newer program");
   if (load32(b, kSuperblockChecksumAt) != checksum_without(b, kSuperblockChecksumAt))
     return fail("lfs superblock", "its checksum is wrong");
   Superblock s{.id = load32(b, 8),
@@ -150,6 +158,10 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
                .checksums = load32(b, 48) == 1};
   if (const std::string problem = problem_of(s, device_sectors); !problem.empty())
     return fail("lfs superblock", "impossible " + problem);
+  if (version != version_of(s))
+    return fail("lfs superblock",
+                fmt::format("format version {} does not go with {} blocks of the usage table", version,
+                            s.usage_blocks()));
   return s;
 }
 
@@ -366,6 +378,22 @@ std::vector<std::byte> encode(const Checkpoint& c, const Superblock& superblock)
   store64(b, trailer + 8, c.sequence);
   if (superblock.checksums) store32(b, trailer + 16, crc32c(b.first(trailer + 16)));
   return bytes;
+}
+
+void settle_states(const Superblock& superblock, const Checkpoint& checkpoint,
+                   std::vector<SegmentUsage>& usage) {
+  if (!superblock.long_usage_table()) return;
+  std::vector<bool> has_table(superblock.segments);
+  for (const SectorAddress address : checkpoint.usage_blocks)
+    has_table[superblock.segment_of(address)] = true;
+  for (SegmentNumber i = 0; i < superblock.segments; ++i) {
+    if (i == checkpoint.segment || i == checkpoint.next_segment)
+      usage[i].state = SegmentState::active;
+    else if (usage[i].live_bytes == 0 && !has_table[i])
+      usage[i] = {};
+    else
+      usage[i].state = SegmentState::dirty;
+  }
 }
 
 std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> b, const Superblock& superblock) {

@@ -97,6 +97,11 @@ struct Superblock {
   std::uint32_t usage_blocks() const {
     return (segments + usage_entries_per_block() - 1) / usage_entries_per_block();
   }
+  /// Longer than half a segment: a checkpoint may write it in several regions, and the states of segments follow
+  /// from where the log ends (settle_states).
+  bool long_usage_table() const {
+    return std::uint64_t{usage_blocks()} * block_sectors() > segment_sectors / 2;
+  }
   std::uint64_t segment_bytes() const { return std::uint64_t{segment_sectors} * kSectorBytes; }
   SectorAddress segment_start(SegmentNumber segment) const {
     return first_segment + segment * segment_sectors;
@@ -159,6 +164,13 @@ struct SegmentUsage {
 };
 void encode(const SegmentUsage& usage, std::span<std::byte> into);
 SegmentUsage decode_usage(std::span<const std::byte> bytes);
+
+struct Checkpoint;
+/// Of entries as the checkpoint's blocks have them. A long table is written while the log moves on for it, so that what its
+/// blocks say of states may be older than its last block: the log's end and what comes next are active, what
+/// holds neither live bytes nor a block of the table is clean, all others are dirty. A short one is left as it is.
+void settle_states(const Superblock& superblock, const Checkpoint& checkpoint,
+                   std::vector<SegmentUsage>& usage);
 
 /// Puts a checksum at the end of a block of the map or of the usage table.
 void seal_table_block(std::span<std::byte> block);

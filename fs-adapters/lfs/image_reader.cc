@@ -115,6 +115,10 @@ Result<bool> ImageReader::load(const Contents& contents) {
     for (std::uint32_t n = first; *anew && n < end; ++n)
       usage_[n] = decode_usage(std::span(block_).subspan(std::size_t{n - first} * kUsageEntryBytes));
   }
+  if (superblock_.long_usage_table()) {
+    settled_usage_ = usage_;
+    settle_states(superblock_, checkpoint_, settled_usage_);
+  }
   return changed;
 }
 

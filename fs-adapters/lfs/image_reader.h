@@ -33,7 +33,9 @@ class ImageReader {
   const Checkpoint& checkpoint() const { return checkpoint_; }
   const std::vector<MapEntry>& map() const { return map_; }
   /// As the table has it: its own blocks are not counted.
-  const std::vector<SegmentUsage>& usage() const { return usage_; }
+  const std::vector<SegmentUsage>& usage() const {
+    return superblock_.long_usage_table() ? settled_usage_ : usage_;
+  }
   /// With them.
   std::uint64_t live_bytes(SegmentNumber segment) const {
     return std::uint64_t{usage_[segment].live_bytes} + table_bytes_[segment];
@@ -99,7 +101,8 @@ class ImageReader {
   Superblock superblock_;
   Checkpoint checkpoint_;
   std::vector<MapEntry> map_;
-  std::vector<SegmentUsage> usage_;
+  std::vector<SegmentUsage> usage_;             ///< as it was read
+  std::vector<SegmentUsage> settled_usage_;     ///< of a long table
   std::vector<std::uint32_t> table_bytes_;      ///< by segment
   std::vector<Known> map_known_, usage_known_;  ///< by block
   std::vector<std::byte> block_;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "fs-adapters/lfs/region.h"
 #include "fs-adapters/tree/directory_block.h"
@@ -48,41 +49,66 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   return decode_superblock(encode(s), device_sectors);
 }
 
-/// The first region: the root directory, its inode, the block of the map that has it, the usage table.
-class FirstRegion {
+/// The first regions: the root directory, its inode, the block of the map that has it, the usage table. One but for a long
+/// table, which fills a segment after the other.
+class FirstRegions {
  public:
-  FirstRegion(const Superblock& superblock, const MkfsOptions& options)
-      : s_(superblock), o_(options), region_(superblock, superblock.segment_sectors) {}
+  FirstRegions(const Superblock& superblock, const MkfsOptions& options) : s_(superblock), o_(options) {}
 
   Result<void> write(model::SectorStore& store) {
     const auto unit = static_cast<std::uint8_t>(s_.block_sectors());
-    const std::size_t data = *region_.add({Content::data, kRootInode, 0, 0, 1});
-    const std::size_t inodes = *region_.add({Content::inodes, 0, 0, 0, 1});
-    const std::size_t map = *region_.add({Content::inode_map, 0, 0, 0, unit});
-    std::vector<std::size_t> usage;
+    begin_region();
+    Region& first = regions_.front();
+    const std::size_t data = *first.add({Content::data, kRootInode, 0, 0, 1});
+    const std::size_t inodes = *first.add({Content::inodes, 0, 0, 0, 1});
+    const std::size_t map = *first.add({Content::inode_map, 0, 0, 0, unit});
     for (std::uint32_t i = 0; i < s_.usage_blocks(); ++i) {
-      const auto added = region_.add({Content::usage, 0, 0, i, unit});
-      if (!added) return fail("mkfs", "the usage table has no room in a segment", "give larger segments");
-      usage.push_back(*added);
+      if (!regions_.back().has_room(1, unit)) begin_region();
+      usage_.push_back({regions_.size() - 1, *regions_.back().add({Content::usage, 0, 0, i, unit})});
     }
-    region_.place(s_.segment_start(0));
-    tree::format_directory(region_.bytes(data), kRootInode, kRootInode);
-    encode(root(region_.address(data)), region_.bytes(inodes));
-    encode(MapEntry{.address = region_.address(inodes)},
-           region_.bytes(map).subspan(kRootInode * kMapEntryBytes, kMapEntryBytes));
+    for (SegmentNumber i = 0; i < regions_.size(); ++i) regions_[i].place(s_.segment_start(i));
+    tree::format_directory(first.bytes(data), kRootInode, kRootInode);
+    encode(root(first.address(data)), first.bytes(inodes));
+    encode(MapEntry{.address = first.address(inodes)},
+           first.bytes(map).subspan(kRootInode * kMapEntryBytes, kMapEntryBytes));
+    seal_table_block(first.bytes(map));
     const std::uint32_t counted = kSectorBytes + kInodeBytes + s_.block_bytes;
-    const std::uint32_t live = counted + static_cast<std::uint32_t>(usage.size()) * s_.block_bytes;
-    encode(SegmentUsage{counted, SegmentState::active, time_ns()}, region_.bytes(usage[0]));
-    encode(SegmentUsage{0, SegmentState::active, 0}, region_.bytes(usage[0]).subspan(kUsageEntryBytes));
-    seal_table_block(region_.bytes(map));
-    for (const std::size_t one : usage) seal_table_block(region_.bytes(one));
-    const auto bytes = region_.finish({.sequence = 1, .epoch = 0, .time_ns = time_ns(), .next_segment = 1});
-    if (auto written = store.write(region_.start(), bytes); !written) return written;
-    return write_checkpoint(store, map, usage, live);
+    fill_table(counted);
+    for (SegmentNumber i = 0; i < regions_.size(); ++i) {
+      const auto bytes = regions_[i].finish({.sequence = i + 1,
+                                             .epoch = 0,
+                                             .time_ns = time_ns(),
+                                             .previous = i == 0 ? 0 : regions_[i - 1].start(),
+                                             .next_segment = i + 1});
+      if (auto written = store.write(regions_[i].start(), bytes); !written) return written;
+    }
+    return write_checkpoint(store, map, counted + s_.usage_blocks() * s_.block_bytes);
   }
 
  private:
+  struct Place {
+    std::size_t region = 0, item = 0;
+  };
+
+  void begin_region() { regions_.emplace_back(s_, s_.segment_sectors); }
+  SegmentNumber last_segment() const { return static_cast<SegmentNumber>(regions_.size() - 1); }
+  std::span<std::byte> bytes_of(Place place) { return regions_[place.region].bytes(place.item); }
+
   std::int64_t time_ns() const { return o_.time.seconds * 1'000'000'000LL + o_.time.nanoseconds; }
+
+  /// What is live in the first segment; all others have blocks of the table at most, which are not counted.
+  void fill_table(std::uint32_t counted) {
+    for (SegmentNumber i = 0; i <= last_segment() + 1; ++i) {
+      const SegmentUsage usage{i == 0 ? counted : 0,
+                               i < last_segment() ? SegmentState::dirty : SegmentState::active,
+                               i == 0 ? time_ns() : 0};
+      const std::uint32_t within = i % s_.usage_entries_per_block();
+      encode(
+          usage,
+          bytes_of(usage_[i / s_.usage_entries_per_block()]).subspan(std::size_t{within} * kUsageEntryBytes));
+    }
+    for (const Place one : usage_) seal_table_block(bytes_of(one));
+  }
 
   Inode root(SectorAddress data) const {
     Inode inode;
@@ -96,28 +122,29 @@ class FirstRegion {
     return inode;
   }
 
-  Result<void> write_checkpoint(model::SectorStore& store, std::size_t map,
-                                const std::vector<std::size_t>& usage, std::uint32_t live) {
+  Result<void> write_checkpoint(model::SectorStore& store, std::size_t map, std::uint64_t live) {
     Checkpoint c{.sequence = 1,
                  .time_ns = time_ns(),
-                 .region_sequence = 1,
-                 .last_summary = region_.start(),
-                 .offset = region_.sectors(),
-                 .next_segment = 1,
+                 .region_sequence = regions_.size(),
+                 .last_summary = regions_.back().start(),
+                 .segment = last_segment(),
+                 .offset = regions_.back().sectors(),
+                 .next_segment = last_segment() + 1,
                  .clean = true,
                  .live_bytes = live,
                  .files = 1,
-                 .clean_segments = s_.segments - 2,
+                 .clean_segments = s_.segments - last_segment() - 2,
                  .map_blocks = std::vector<SectorAddress>(s_.map_blocks())};
-    c.map_blocks[0] = region_.address(map);
-    for (const std::size_t one : usage) c.usage_blocks.push_back(region_.address(one));
+    c.map_blocks[0] = regions_.front().address(map);
+    for (const Place one : usage_) c.usage_blocks.push_back(regions_[one.region].address(one.item));
     if (auto written = store.write(s_.checkpoints[0], encode(c, s_)); !written) return written;
     return store.write_zeroes(s_.checkpoints[1], s_.checkpoint_sectors);
   }
 
   const Superblock& s_;
   const MkfsOptions& o_;
-  Region region_;
+  std::deque<Region> regions_;  ///< segment by segment
+  std::vector<Place> usage_;    ///< of the table's blocks
 };
 
 }  // namespace
@@ -125,7 +152,7 @@ class FirstRegion {
 Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   const auto superblock = lay_out(store.sectors(), options);
   if (!superblock) return superblock;
-  if (auto written = FirstRegion(*superblock, options).write(store); !written) return pass_on(written);
+  if (auto written = FirstRegions(*superblock, options).write(store); !written) return pass_on(written);
   if (auto written = store.write(kSuperblockAddress, encode(*superblock)); !written) return pass_on(written);
   return superblock;
 }

@@ -422,6 +422,7 @@ Result<void> Store::load_tables(const Checkpoint& c) {
   std::vector<std::byte> block(s_.block_bytes);
   for (std::uint32_t i = 0; i < s_.map_blocks(); ++i) {
     if (c.map_blocks[i] == 0) continue;
+    ++map_blocks_in_log_;
     if (!read_sectors(c.map_blocks[i], block)) return unreadable("inode map");
     if (!table_block_intact(block, s_)) return fail("lfs inode map", fmt::format("block {} is damaged", i));
     const std::uint32_t first = i * s_.map_entries_per_block();
@@ -443,6 +444,7 @@ Result<void> Store::load_tables(const Checkpoint& c) {
     }
   }
   usage_in_log_ = usage_;
+  settle_states(s_, c, usage_);
   for (const SectorAddress address : c.usage_blocks) add_live(address, s_.block_bytes, 0);
   for (SegmentNumber i = 0; i < s_.segments; ++i)
     if (usage_[i].live_bytes > s_.segment_bytes())

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "fs-adapters/lfs/testing/mounted.h"
+#include "fs-adapters/tree/testing/turnover.h"
 
 namespace headcrash::lfs {
 namespace {
@@ -152,6 +153,45 @@ TEST_P(NearlyFull, TheCleanerKeepsUp) {
       EXPECT_TRUE(bench::get_file(*m.file_system, name_of_file(file)) == text) << file;
   });
   m.unmount();
+}
+
+/// Nothing is refused while a disk is nearly as full as it says that it can be.
+struct Use {
+  const char* name;
+  std::uint64_t device_bytes, cache_bytes;
+  MkfsOptions mkfs;
+  tree::bench::TurnoverOptions how;
+};
+void PrintTo(const Use& use, std::ostream* out) {
+  *out << use.name << ", " << use.how.full << " full, seed " << use.how.seed;
+}
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+class InUse : public testing::TestWithParam<Use> {};
+INSTANTIATE_TEST_SUITE_P(
+    Lfs, InUse,
+    testing::Values(Use{"usual",
+                        16 * kMiB,
+                        2 * kMiB,
+                        {.block_bytes = 1024, .segment_bytes = 64 << 10},
+                        {.full = .97, .largest_bytes = 32 << 10, .together = 8}},
+                    Use{"many inodes",
+                        8 * kMiB,
+                        kMiB,
+                        {.segment_bytes = 64 << 10, .bytes_per_inode = 512},
+                        {.full = .97, .turnovers = 1, .largest_bytes = 1024, .together = 8}}));
+
+TEST_P(InUse, ComesAndGoesUpToWhatItSaysItHas) {
+  const Use& use = GetParam();
+  MkfsOptions mkfs = use.mkfs;
+  mkfs.id = 5;
+  Disk disk({.device_bytes = use.device_bytes, .mkfs = mkfs});
+  Machine m(*disk.store, use.cache_bytes);
+  m.mount();
+  m.as_user([&] { EXPECT_EQ(tree::bench::Turnover(*m.file_system, use.how).run(), ""); });
+  m.unmount();
+  bench::expect_clean(*disk.store);
 }
 
 }  // namespace

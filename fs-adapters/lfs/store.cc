@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kIdleInodes = 1000;
 constexpr os::TimeNs kTickNs = model::kSecondNs;
+constexpr int kPassesForOne = 16;  // of the cleaner, for an operation that had no room
 // Inode sectors in the cache, one object a segment: they are forgotten together.
 constexpr std::uint64_t kInodeSectorsObject = std::uint64_t{1} << 40U;
 
@@ -392,7 +393,7 @@ VfsResult<void> Store::make_room_for_operation() {
     if (auto flushed = flush_unlocked(0, cache_.size_bytes() / 4); !flushed) return flushed;
   if (clean_segments_ < clean_start()) wake_cleaner();
   // As has_room() wants it, with room for an operation of ordinary size.
-  const std::uint64_t needed = dirty_bytes_ + overhead_bytes() + 3 * s_.segment_bytes();
+  const std::uint64_t needed = dirty_bytes_ + overhead_bytes() + pass_room_bytes() + s_.segment_bytes();
   for (int pass = 0; pass < 4 && log_room_bytes() < needed; ++pass) {
     const auto more = clean();
     if (!more) return pass_on_errno(more);
@@ -402,7 +403,7 @@ VfsResult<void> Store::make_room_for_operation() {
 }
 
 VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operation&)>& body) {
-  for (bool again = true;; again = false) {
+  for (int passes = 0;; ++passes) {
     if (stopped_) return refuse(EIO);
     if (auto room = make_room_for_operation(); !room) return room;
     begin_operation();
@@ -412,10 +413,11 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     if (operation.compound && --compounds_ == 0) no_compound_.wake_all();
     if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes) stop();
     end_operation();
-    if (result || result.error().value != ENOSPC || !again || stopped_) return result;
-    // What has been freed counts when it has been written.
+    if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_) return result;
+    // What has been freed counts when it has been written. A long write needs the room of several passes.
     const auto more = clean();
     if (!more) return refuse(EIO);
+    if (*more <= 0 && passes != 0) return result;
   }
 }
 

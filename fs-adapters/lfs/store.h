@@ -276,7 +276,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> write_tables();
   void fill_map_blocks(Plan& plan);
   void fill_usage_blocks(Plan& plan);
-  std::set<std::uint32_t> changed_usage_blocks(const Plan& plan) const;
+  std::set<std::uint32_t> changed_usage_blocks(const Plan& plan,
+                                               const std::set<std::uint32_t>& written) const;
+  void plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers);
   VfsResult<void> write_checkpoint_region();
   std::vector<SegmentNumber> emptied_segments() const;
   void give_back(const std::vector<SegmentNumber>& emptied);
@@ -287,6 +289,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   // cleaner.cc
   std::uint64_t log_room_bytes() const;
   std::uint64_t overhead_bytes() const;
+  std::uint64_t pass_room_bytes() const;
   VfsResult<std::int64_t> clean_now();
   VfsResult<void> clean_segment(SegmentNumber segment);
   VfsResult<void> move_live(const SummaryEntry& entry, SectorAddress address,
@@ -329,6 +332,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint64_t live_bytes_ = 0;
   std::uint32_t files_ = 0;
   std::uint32_t clean_segments_ = 0;
+  std::uint32_t map_blocks_in_log_ = 0;
 
   // The log's end.
   SegmentNumber segment_ = 0, next_segment_ = 0;

@@ -89,6 +89,107 @@ TEST(LfsUsageTable, ASegmentThatABlockLeavesEmptyIsCleanAtOnce) {
   bench::expect_clean(*disk.store);
 }
 
+/// 31 segments a block of the table, which has 33 of them, where a segment has room for 15.
+const bench::DiskOptions kTableOfSegments{.device_bytes = 8 << 20,
+                                          .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}};
+
+/// Files all over the disk die between two checkpoints.
+TEST(LfsUsageTable, ALongOneIsWrittenInSeveralRegions) {
+  Disk disk(kTableOfSegments);
+  bench::expect_clean(*disk.store, "mkfs");
+  Machine m(*disk.store);
+  m.mount({.background_cleaner = false});
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    Store& log = m.file_system->log();
+    ASSERT_TRUE(log.superblock().long_usage_table());
+    constexpr int kFiles = 500;
+    for (int round = 0; round < 4 && !testing::Test::HasFailure(); ++round) {
+      const std::string where = "round " + std::to_string(round);
+      for (int i = 0; i < kFiles; ++i)
+        if (!fs.stat(std::to_string(i)))
+          bench::put_file(fs, std::to_string(i), std::string(8'000, static_cast<char>('a' + round)));
+      EXPECT_TRUE(fs.sync());
+      bench::expect_clean(*disk.store, where + ", written");
+      for (int i = round; i < kFiles; i += 2) EXPECT_TRUE(fs.unlink(std::to_string(i)));
+      const std::uint64_t blocks = table_blocks_written(m);
+      EXPECT_TRUE(fs.sync());
+      EXPECT_GT(table_blocks_written(m), blocks + 15) << "more than a segment has room for";
+      EXPECT_LE(table_blocks_written(m), blocks + log.superblock().usage_blocks()) << "each once";
+      bench::expect_clean(*disk.store, where + ", removed");
+    }
+  });
+  m.unmount();
+  bench::expect_clean(*disk.store);
+}
+
+/// Its blocks lie where the log would go on next if the segments that they have taken were believed to be clean.
+TEST(LfsUsageTable, WhereALongOneLiesTheLogDoesNotGoOn) {
+  Disk disk(kTableOfSegments);
+  Machine m(*disk.store);
+  for (int round = 0; round < 12 && !testing::Test::HasFailure(); ++round) {
+    m.mount();
+    m.as_user([&] {
+      Vfs& fs = *m.file_system;
+      for (int i = 0; i < 300; ++i)
+        bench::put_file(fs, std::to_string(i), std::string(7'000, static_cast<char>('a' + round)));
+      for (int i = round % 3; i < 300; i += 3) EXPECT_TRUE(fs.unlink(std::to_string(i)));
+      EXPECT_TRUE(fs.sync());
+      for (int i = 0; i < 300; ++i) {
+        if (i % 3 == round % 3) continue;
+        EXPECT_TRUE(bench::get_file(fs, std::to_string(i)) ==
+                    std::string(7'000, static_cast<char>('a' + round)))
+            << i;
+      }
+    });
+    m.unmount();
+    bench::expect_clean(*disk.store, "round " + std::to_string(round));
+  }
+}
+
+/// Segments as Sprite's on disks that it never had: 81 blocks of table at 10 GB.
+TEST(LfsUsageTable, DisksOfManyGigabytesHaveLongOnes) {
+  for (const std::uint64_t gb : {10, 44}) {
+    const std::string where = std::to_string(gb) + " GB";
+    Disk disk({.device_bytes = gb << 30, .mkfs = {.bytes_per_inode = 4 << 20, .id = 3}});
+    bench::expect_clean(*disk.store, where);
+    {
+      Machine m(*disk.store, 8 << 20);
+      m.mount();
+      m.as_user([&] {
+        ASSERT_TRUE(m.file_system->log().superblock().long_usage_table());
+        for (int i = 0; i < 20; ++i)
+          bench::put_file(*m.file_system, std::to_string(i), std::string(200'000, 'g'), bench::Fsync::yes);
+      });
+    }
+    Machine m(*disk.store, 8 << 20);
+    m.mount();
+    m.as_user([&] {
+      for (int i = 0; i < 20; ++i)
+        EXPECT_EQ(bench::get_file(*m.file_system, std::to_string(i)).size(), 200'000U) << i;
+    });
+    m.unmount();
+    bench::expect_clean(*disk.store, where);
+  }
+}
+
+/// One that an older program would take for a short one is refused by it.
+TEST(LfsUsageTable, ALongOneIsAnotherVersionOfTheFormat) {
+  const Disk one(kTableOfSegments), other(kLongTable);
+  for (const auto& [disk, version] : {std::pair{&one, 3U}, std::pair{&other, 2U}}) {
+    std::vector<std::byte> sector(kSectorBytes);
+    ASSERT_TRUE(disk->store->read(kSuperblockAddress, sector));
+    EXPECT_EQ(std::to_integer<unsigned>(sector[4]), version);
+  }
+  std::vector<std::byte> sector(kSectorBytes);
+  ASSERT_TRUE(one.store->read(kSuperblockAddress, sector));
+  Superblock superblock = *decode_superblock(sector, one.store->sectors());
+  superblock.reserve_segments = 4;
+  const auto refused = decode_superblock(encode(superblock), one.store->sectors());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("reserve"), std::string::npos) << refused.error().message();
+}
+
 /// What is live in the first segment is the blocks of the table that nothing has changed since mkfs.
 TEST(LfsUsageTable, ABlockThatTheCleanerFindsGoesElsewhere) {
   Disk disk(kLongTable);

@@ -118,7 +118,8 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t g
   std::optional<std::uint32_t> found;
   if (fragments < whole) {
     const std::uint32_t start = from.fragment.value_or(map.fragment_rotor());
-    found = ahead(map.find_fragments(start, fragments), start / whole * whole);
+    found = map.find_fragments(start, fragments);
+    if (!from.fills_blocks) found = ahead(found, start / whole * whole);
     if (found) map.set_fragment_rotor(*found);
   }
   if (!found) {
@@ -141,6 +142,14 @@ void Allocator::leave_hot_group(std::uint32_t group) {
   if (hot_.group == group) hot_ = {.group = (group + 1) % volume_.geometry.groups()};
 }
 
+/// More than a share of what is free is in blocks that are in use in part, and behind the hot spot: it would leave more of
+/// them at each turn, until no block is free as a whole. FFS turns from time to space at the same share.
+bool Allocator::in_pieces() const {
+  const std::uint64_t percent = std::max(volume_.super.reserve_percent, 4U) - 2;
+  return std::uint64_t{volume_.super.total.free_fragments} * 100 >
+         std::uint64_t{volume_.super.data_fragments} * percent;
+}
+
 /// Once round, and the start of the first group.
 VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t fragments,
                                                                   const CoreInode& inode) {
@@ -148,7 +157,9 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t 
   for (std::uint32_t i = 0; i <= geometry.groups(); ++i) {
     const HotSpot now = hot_;
     const auto answer = allocate_in(
-        now.group, {.block = now.block, .fragment = now.fragment, .forward = true}, fragments, inode);
+        now.group,
+        {.block = now.block, .fragment = now.fragment, .forward = true, .fills_blocks = in_pieces()},
+        fragments, inode);
     if (!answer) return answer;
     if (!*answer) {
       leave_hot_group(now.group);

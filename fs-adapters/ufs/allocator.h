@@ -28,6 +28,8 @@
 //                     one of the two comes to its end the next group is the hot spot, from its start on. What
 //                     is freed is used again a lap later, so that writes lie together and few groups are busy
 //                     (Peacock, Kamaraju and Agrawal 1998, section 3.4). A mount begins with the first group.
+//                     Of a disk whose free space is in pieces blocks behind the hot spot that are in use in part are
+//                     filled before others are broken; that is ours.
 //
 // Bitmaps change in the buffers of their groups, which are written delayed: no rule of order concerns them
 // (fsck can say what is used), but that the schemes decide when something is free.
@@ -97,6 +99,7 @@ class Allocator {
   struct Search {
     std::optional<std::uint32_t> block = {}, fragment = {};  ///< nothing: at the group's rotor
     bool forward = false;
+    bool fills_blocks = false;  ///< fragments are taken behind it, too, before a block is broken
   };
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,
                                                         std::uint32_t fragments, const CoreInode& inode);
@@ -107,6 +110,7 @@ class Allocator {
                                                  bool is_directory);
   VfsResult<std::optional<InodeNumber>> inode_hot(bool is_directory);
   void leave_hot_group(std::uint32_t group);
+  bool in_pieces() const;
   std::uint32_t group_for_directory() const;
   /// The sums in memory follow the group's own; its buffer is handed on.
   void changed(std::uint32_t group, const Summary& totals, os::HeldBuffer buffer);

@@ -2,11 +2,14 @@
 
 #include "fs-adapters/ufs/file_system.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 
 #include "fs-adapters/ufs/busy_map.h"
 #include "fs-adapters/ufs/conventional.h"
 #include "fs-adapters/ufs/journal.h"
+#include "fs-adapters/ufs/mkfs_settings.h"
 #include "fs-adapters/ufs/mount_journal.h"
 #include "fs-adapters/ufs/netra.h"
 #include "fs-adapters/ufs/no_order.h"
@@ -16,6 +19,24 @@
 #include "fs-adapters/ufs/tree_store.h"
 
 namespace headcrash::ufs {
+namespace {
+
+constexpr const char* kSubject = "ufs";
+
+/// What is needed and not there, and what mkfs would have to be told.
+Result<void> has_features(const Features& there, const Features& needed) {
+  std::string names, options;
+  for (const FeatureOption& option : feature_options()) {
+    if (!(needed.*option.feature) || there.*option.feature) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", option.name);
+    options += fmt::format(" --{} 1", option.name);
+  }
+  if (names.empty()) return {};
+  return fail(kSubject, fmt::format("the file system lacks what this scheme relies on: {}", names),
+              fmt::format("make it again with `mkfs.headcrash-ufs{}`, or choose another scheme", options));
+}
+
+}  // namespace
 
 std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options) {
   switch (kind) {
@@ -46,7 +67,6 @@ FileSystem::~FileSystem() {
 }
 
 Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const MountOptions& options) {
-  constexpr const char* kSubject = "ufs";
   auto block = system.cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes,
                                  kSuperblockBytes);
   if (!block) return fail(kSubject, "the superblock cannot be read", "look whether the device is on");
@@ -56,6 +76,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
   if (superblock->features.netra() && options.scheme != SchemeKind::netra)
     return fail(kSubject, "the file system has features that only one scheme keeps",
                 "mount it with scheme=netra");
+  if (auto has = has_features(superblock->features, options.needs); !has) return pass_on(has);
   const auto journal = prepare_journal(system, options, *superblock);
   if (!journal) return pass_on(journal);
   if (!superblock->clean && !options.although_not_clean)

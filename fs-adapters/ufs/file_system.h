@@ -29,6 +29,8 @@ struct MountOptions {
   AllocationOptions allocation = {};
   /// What one file's full blocks may have on their way to the disk (write_behind.h); 0: data wait for the syncer.
   std::uint64_t write_behind_bytes = 0;
+  /// What the scheme relies on in the format: a file system without one of these is refused.
+  Features needs = {};
   /// A file system that was not unmounted, and that no fsck has seen since: for who knows what they do.
   bool although_not_clean = false;
 };

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "fs-adapters/ufs/mkfs_settings.h"
+
 namespace headcrash::ufs {
 namespace {
 
@@ -17,11 +19,9 @@ constexpr std::uint64_t shortest_journal(std::uint64_t block_bytes, std::uint64_
 }
 
 void add_features(const Features& features, adapters::Settings& mkfs) {
-  if (features.fast_check) mkfs["fast-check"] = "1";
-  if (features.bmap_cache) mkfs["bmap-cache"] = "1";
-  if (features.busy_map) mkfs["busy-map"] = "1";
-  if (features.fast_check) mkfs["foreign-block"] = features.foreign_block ? "1" : "0";
-  if (features.lazy_inodes) mkfs["lazy-inodes"] = "1";
+  for (const FeatureOption& option : feature_options())
+    if (features.*option.feature) mkfs[std::string(option.name)] = "1";
+  if (features.fast_check && !features.foreign_block) mkfs["foreign-block"] = "0";
 }
 
 adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_bytes, std::uint64_t groups,

@@ -35,10 +35,20 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
 });
 
+constexpr auto kFeatureOptions = std::to_array<FeatureOption>({{"fast-check", &Features::fast_check},
+                                                               {"bmap-cache", &Features::bmap_cache},
+                                                               {"busy-map", &Features::busy_map},
+                                                               {"foreign-block", &Features::foreign_block},
+                                                               {"lazy-inodes", &Features::lazy_inodes}});
+
 }  // namespace
 
 std::span<const adapters::MkfsOption> mkfs_options() {
   return kOptions;
+}
+
+std::span<const FeatureOption> feature_options() {
+  return kFeatureOptions;
 }
 
 Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
@@ -70,11 +80,8 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       if (name == "inodes-per-group") options.inodes_per_group = small;
       if (name == "reserve") options.reserve_percent = small;
       if (name == "time") options.time = small;
-      if (name == "fast-check") options.features.fast_check = small != 0;
-      if (name == "bmap-cache") options.features.bmap_cache = small != 0;
-      if (name == "busy-map") options.features.busy_map = small != 0;
-      if (name == "foreign-block") options.features.foreign_block = small != 0;
-      if (name == "lazy-inodes") options.features.lazy_inodes = small != 0;
+      for (const FeatureOption& option : kFeatureOptions)
+        if (name == option.name) options.features.*option.feature = small != 0;
     }
   }
   if (!settings.contains("foreign-block")) options.features.foreign_block = options.features.fast_check;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "fs-adapters/tree/testing/turnover.h"
 #include "fs-adapters/ufs/busy_marks.h"
 #include "fs-adapters/ufs/fast_check_trial.h"
 #include "fs-adapters/ufs/testing/journal.h"
@@ -475,6 +476,40 @@ TEST(Netra, FeaturesAreRefusedByWhoDoesNotKnowThem) {
   });
 }
 
+/// Without the marks nothing would be checked fast, and without the extensions there is no cache: Conventional by another name.
+TEST(Netra, AFormatWithoutItsFeaturesIsRefused) {
+  const auto error_of = [](const char* scheme, const Features& features) -> std::string {
+    bench::Setup setup = bench::setup_named(scheme);
+    setup.features = features;
+    Mounted m(setup);
+    std::string message;
+    m.as_user([&] {
+      const auto mounted = FileSystem::mount(m.system, m.setup.mount);
+      if (mounted)
+        (*mounted)->abandon();
+      else
+        message = mounted.error().message();
+    });
+    EXPECT_TRUE(m.log.log.empty()) << scheme << ": " << message;
+    return message;
+  };
+  const auto expect_lacks = [&](const char* scheme, const Features& features, const std::string& lacks,
+                                const std::string& mkfs) {
+    const std::string message = error_of(scheme, features);
+    EXPECT_NE(message.find("relies on: " + lacks), std::string::npos) << scheme << ": " << message;
+    EXPECT_NE(message.find("`mkfs.headcrash-ufs " + mkfs + "`"), std::string::npos)
+        << scheme << ": " << message;
+  };
+  expect_lacks("netra", {}, "fast-check, bmap-cache, lazy-inodes",
+               "--fast-check 1 --bmap-cache 1 --lazy-inodes 1");
+  expect_lacks("netra-fast", {.bmap_cache = true, .lazy_inodes = true}, "fast-check", "--fast-check 1");
+  expect_lacks("netra", {.fast_check = true, .lazy_inodes = true}, "bmap-cache", "--bmap-cache 1");
+  expect_lacks("netra-bmap", {}, "bmap-cache", "--bmap-cache 1");
+  expect_lacks("netra-check", {}, "fast-check", "--fast-check 1");
+  expect_lacks("netra-map", kAll, "busy-map", "--busy-map 1");
+  expect_lacks("netra-foreign-block", kAll, "foreign-block", "--foreign-block 1");
+}
+
 TEST(Netra, AllocatesInAHotSpotThatMovesOn) {
   Mounted m(bench::without_flusher("netra"),
             {.device_bytes = 16 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 4 << 20}});
@@ -492,6 +527,27 @@ TEST(Netra, AllocatesInAHotSpotThatMovesOn) {
   });
   m.unmount();
   bench::expect_clean(*m.store);
+}
+
+/// Files of all sizes come and go on a disk nine tenths of whose space is in use, by its own account. What is free stays in
+/// whole blocks, but for the share at which FFS turns to space: the reserve without 2 %.
+TEST(Netra, AFullDiskTakesWhatItSaysItHas) {
+  for (const std::uint32_t seed : {1, 3}) {
+    Mounted m(bench::without_flusher("netra"), {.device_bytes = 64 << 20,
+                                                .mkfs = {.block_bytes = 8192,
+                                                         .fragment_bytes = 1024,
+                                                         .bytes_per_inode = 4096,
+                                                         .group_bytes = 16 << 20},
+                                                .cache_bytes = 4 << 20});
+    m.mount();
+    m.as_user([&] {
+      EXPECT_EQ(tree::bench::Turnover(*m.file_system, {.seed = seed}).run(), "");
+      const Superblock& super = m.file_system->volume().super;
+      EXPECT_LT(super.total.free_fragments * 100ULL, super.data_fragments * 9ULL) << "seed " << seed;
+    });
+    m.unmount();
+    bench::expect_clean(*m.store);
+  }
 }
 
 }  // namespace

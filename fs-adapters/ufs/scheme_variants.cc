@@ -108,7 +108,9 @@ SchemeVariant with_delay(SchemeVariant made, std::string name, std::string title
 SchemeVariant netra(std::string name, std::string title, const Features& features,
                     const NetraOptions& options = {}) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::netra);
-  made.features = features;
+  made.features = made.mount.needs = features;
+  // Where there is no such block the headers' lists do, and full groups demand a full check.
+  made.mount.needs.foreign_block = false;
   made.mount.options.netra = options;
   made.mount.allocation.placement = Placement::hot_spot;
   made.control = options.broken != NetraOptions::Rule::all_kept;
@@ -132,6 +134,7 @@ void add_netra(std::vector<SchemeVariant>& table) {
   table.push_back(netra("netra-foreign-block",
                         "Netra whose headers list one inode of other groups, to use the block behind", kAll,
                         {.foreign_in_header_max = 1}));
+  table.back().mount.needs.foreign_block = true;
   table.push_back(
       netra("netra-fast", "Netra without the bmap cache", {.fast_check = true, .lazy_inodes = true}));
   table.push_back(netra("netra-bmap", "Conventional with the bmap cache, and nothing else of Netra",
@@ -154,6 +157,7 @@ void add_netra(std::vector<SchemeVariant>& table) {
   control("netra-tag-late", "Netra whose tags are not there before the entries", Rule::tag_late);
   control("netra-map-late", "Netra that does not wait until a busy group is on the map", Rule::map_late);
   table.back().features = with_map;
+  table.back().mount.needs.busy_map = true;
 }
 
 std::vector<SchemeVariant> whole_table() {

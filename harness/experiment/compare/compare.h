@@ -19,8 +19,10 @@ std::vector<ClaimAnswer> raid5(Context& context);
 std::vector<ClaimAnswer> raid5_nvram(Context& context);
 std::vector<ClaimAnswer> aged(Context& context);  ///< a disk that was in use, by how full it is
 std::vector<ClaimAnswer> delays(
-    Context& context);  ///< delays.cc: the systems' own times, and a sweep of the delay
-std::vector<ClaimAnswer> loss(Context& context);  ///< loss.cc: what cuts at random instants take
+    Context& context);  ///< sweeps.cc: the systems' own times, and a sweep of the delay
+std::vector<ClaimAnswer> memory(Context& context);  ///< sweeps.cc: and one of the file cache
+std::vector<ClaimAnswer> laddis(Context& context);  ///< laddis.cc: an NFS server's load
+std::vector<ClaimAnswer> loss(Context& context);    ///< loss.cc: what cuts at random instants take
 std::vector<ClaimAnswer> recovery(
     Context& context);  ///< recovery.cc: until the first mount, and to full consistency
 std::vector<ClaimAnswer> fairness(

@@ -1,4 +1,5 @@
 // The rules of the summary, an aged disk, calls that are safe, and each part to its end, scaled down.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -76,6 +77,25 @@ TEST(Ageing, FillsAndTurnsOver) {
   }
 }
 
+/// Three turnovers at nine tenths of what each says that it has, as part aged wants them.
+TEST(Ageing, NineTenthsOfWhatADiskSaysItHasCanBeInUse) {
+  for (const char* its_name : {"LFS", "Netra UFS", "Conventional", "Snapshots"}) {
+    const auto row = std::ranges::find(rows(), its_name, &Row::name);
+    ModelledMachineOptions machine = machine_of(*row, {.size_bytes = 128 << 20});
+    machine.image_cache_bytes = 16 << 20;
+    std::string refused;
+    machine.populate = [&](Vfs& vfs) -> VfsResult<void> {
+      const auto aged = age(vfs, {.full = .9, .turnovers = 3});
+      const auto space = vfs.space();
+      if (!aged && space)
+        refused = fmt::format("errno {}, {} of {} bytes and {} of {} inodes free", aged.error().value,
+                              space->free_bytes, space->total_bytes, space->free_inodes, space->total_inodes);
+      return aged ? VfsResult<void>() : pass_on_errno(aged);
+    };
+    EXPECT_TRUE(ModelledMachine::image_of(machine)) << its_name << ": " << refused;
+  }
+}
+
 /// Number of dirty blocks of a machine after a creation and a write.
 bool leaves_dirty(bool synchronous) {
   auto options = machine_with("ufs", "soft-updates-init-cb");
@@ -145,7 +165,7 @@ ExperimentOutcome run(const std::string& part) {
 }
 
 TEST(Compare, RunsToTheEnd) {
-  for (const char* part : {"drive-cache", "raid5-nvram", "aged", "recovery", "delays"}) {
+  for (const char* part : {"drive-cache", "raid5-nvram", "aged", "recovery", "delays", "memory", "laddis"}) {
     for (const ClaimAnswer& answer : run(part).answers) {
       EXPECT_FALSE(answer.tables.empty()) << answer.id;
       for (const ClaimNumber& number : answer.numbers)

@@ -46,13 +46,11 @@ Row journal_row(std::string its_name, Durability durability, const char* system)
   return made;
 }
 
-/// Its regions go in requests as long as everybody's. With the 8 % of its segments that are usually kept for the cleaner a
-/// disk of 90 % by its own account gets stuck in ageing: nothing is left that a pass would gain.
+/// Its regions go in requests as long as everybody's.
 Row lfs_row(std::string its_name, Durability durability, const char* system, bool roll_forward) {
   Row made = row(std::move(its_name), durability, "lfs", system, "lfs-schemes");
   made.system =
       lfs::system_of(system, {.roll_forward = roll_forward, .transfer_sectors_max = kTransferSectors});
-  made.mkfs["reserve"] = "12";
   made.lab += " and lfs-small-transfers";
   return made;
 }
@@ -97,7 +95,6 @@ std::vector<Row> all_rows() {
     if (each.system->name() == "intent-log") each.mkfs["intent-log"] = "1M";
   all.back().first_mount = Repair::fast;
   all.back().mkfs["group-size"] = "16M";
-  // Without them in the format the same scheme is Conventional, with a full check after each cut.
   for (const char* const feature : {"fast-check", "bmap-cache", "lazy-inodes", "foreign-block"})
     all.back().mkfs[feature] = "1";
   return all;
@@ -186,6 +183,7 @@ ModelledMachineOptions machine_of(const Row& row, const MachineChoice& choice) {
   machine.mkfs = row.mkfs;
   machine.size_bytes = choice.size_bytes;
   machine.seed = choice.seed;
+  machine.cache_bytes = choice.cache_bytes.value_or(machine.cache_bytes);
   machine.concatenated_sectors = kTransferSectors;
   machine.check_sectors = kTransferSectors;
   if (choice.pentium) {

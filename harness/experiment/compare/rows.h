@@ -10,7 +10,7 @@
 //               a syncer's buffers, a journal's transaction, a log's data, a generation. Metadata waits as data does
 //   each call   a call returns when what it has changed is safe, by the system's own fsync (synchronous_vfs.h)
 //   format      blocks of 8 KiB, with fragments of 1 KiB in UFS and of 512 bytes in LFS; an inode for each 8 KiB; journals and
-//               segments of 8 MB and 512 KiB, an intent log of 1 MB. UFS keeps 10 % free, LFS 12 % for its cleaner
+//               segments of 8 MB and 512 KiB, an intent log of 1 MB. UFS keeps 10 % free, LFS 8 % for its cleaner
 //
 // All initialise what they allocate. No Order is a control: it may lose everything, and its numbers say what order costs.
 
@@ -60,7 +60,8 @@ struct MachineChoice {
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
   bool own_times = false;  ///< instead: a sweep of 30 s for buffers, and what each system's paper says
-  std::optional<std::uint64_t> size_bytes = {};  ///< nothing: all of the device
+  std::optional<std::uint64_t> size_bytes = {};   ///< nothing: all of the device
+  std::optional<std::uint64_t> cache_bytes = {};  ///< nothing: 36 MB
   std::uint64_t seed = 1;
 };
 /// Without an image.

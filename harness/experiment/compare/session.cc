@@ -80,11 +80,19 @@ const TimedTable* Session::on(Context& context, Device device) {
   return &tables_.emplace(device, std::move(table)).first->second;
 }
 
-const TimedTable* Session::aged(Context& context, int percent_full) {
-  if (const auto known = aged_.find(percent_full); known != aged_.end()) return &known->second;
-  TimedTable table{.name = fmt::format("aged, {} % full", percent_full),
-                   .row_numbers = rows_of(context),
-                   .columns = aged_columns()};
+std::string AgedOn::name() const {
+  return fmt::format("{}aged, {} % full",
+                     device == Device::drive ? "" : compare::name(device) + std::string(", "), percent_full);
+}
+
+std::string AgedOn::id() const {
+  const char* where = device == Device::raid5 ? "-raid5" : device == Device::raid5_nvram ? "-nvram" : "";
+  return fmt::format("aged{}{}", percent_full, where);
+}
+
+const TimedTable* Session::aged(Context& context, const AgedOn& on) {
+  if (const auto known = aged_.find(on); known != aged_.end()) return &known->second;
+  TimedTable table{.name = on.name(), .row_numbers = rows_of(context), .columns = aged_columns()};
   const std::size_t height = table.row_numbers.size(), width = table.columns.size();
   table.outcomes.assign(height, std::vector<Outcome>(width));
   table.notes.resize(height);
@@ -93,11 +101,11 @@ const TimedTable* Session::aged(Context& context, int percent_full) {
       grouped(table.row_numbers, [](const Row& row) { return row.system->full_name() + " " + row.format(); });
   const bool done = in_parallel(context, systems.size(), [&](std::size_t job) {
     const Row& row = rows()[table.row_numbers[systems[job].front()]];
-    MachineChoice choice = choice_of(context, Device::drive);
+    MachineChoice choice = choice_of(context, on.device);
     choice.size_bytes = static_cast<std::uint64_t>(context.scaled ? 32 : context.parameter("aged-mib"))
                         << 20U;
     // A small disk has no room for a cleaner where a large one is nearly full.
-    const double full = percent_full / 100. * (context.scaled ? .8 : 1);
+    const double full = on.percent_full / 100. * (context.scaled ? .8 : 1);
     const double turnovers = context.scaled ? 1 : context.parameter("turnovers");
     Images images;
     std::string error;
@@ -119,7 +127,7 @@ const TimedTable* Session::aged(Context& context, int percent_full) {
   });
   if (!done) return nullptr;
   count_time(context, table);
-  return &aged_.emplace(percent_full, std::move(table)).first->second;
+  return &aged_.emplace(on, std::move(table)).first->second;
 }
 
 ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::string& part,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/experiment/compare/columns.h"
@@ -49,25 +50,39 @@ struct RecoveryTable {
   std::vector<RowRecovery> rows;
 };
 
+/// A disk, or an array, that was in use.
+struct AgedOn {
+  Device device = Device::drive;
+  int percent_full = 50;
+  bool operator<(const AgedOn& other) const {
+    return std::pair(device, percent_full) < std::pair(other.device, other.percent_full);
+  }
+  std::string name() const;  ///< "RAID-5, aged, 75 % full"; of one drive "aged, 75 % full"
+  std::string id() const;    ///< "aged75-raid5"
+};
+/// All that there are.
+inline constexpr AgedOn kAgedOn[] = {{Device::drive, 50},
+                                     {Device::drive, 75},
+                                     {Device::drive, 90},
+                                     {Device::raid5, 75},
+                                     {Device::raid5_nvram, 75}};
+
 class Session {
  public:
   static Session& of(Context& context);
 
   /// Null: interrupted.
   const TimedTable* on(Context& context, Device device);
-  const TimedTable* aged(Context& context, int percent_full);
+  const TimedTable* aged(Context& context, const AgedOn& on);
   const std::vector<RowLoss>* losses(Context& context);            ///< null: interrupted
   const std::vector<RecoveryTable>* recoveries(Context& context);  ///< null: interrupted
 
  private:
   std::map<Device, TimedTable> tables_;
-  std::map<int, TimedTable> aged_;
+  std::map<AgedOn, TimedTable> aged_;
   std::optional<std::vector<RowLoss>> losses_;
   std::optional<std::vector<RecoveryTable>> recoveries_;
 };
-
-/// How full an aged disk is.
-inline constexpr int kPercentFull[] = {50, 75, 90};
 
 /// Numbers and tables of one claim: `column` of the table, or all of them.
 ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::string& part,

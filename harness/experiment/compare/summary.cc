@@ -17,7 +17,7 @@ std::vector<const TimedTable*> all_tables(Context& context) {
   std::vector<const TimedTable*> tables;
   for (const Device device : {Device::drive, Device::drive_cache, Device::raid5, Device::raid5_nvram})
     tables.push_back(session.on(context, device));
-  for (const int percent : kPercentFull) tables.push_back(session.aged(context, percent));
+  for (const AgedOn& on : kAgedOn) tables.push_back(session.aged(context, on));
   return tables;
 }
 

@@ -1,6 +1,4 @@
 // The workloads on each device, and on disks that were in use (session.h).
-#include <fmt/format.h>
-
 #include "harness/experiment/compare/compare.h"
 #include "harness/experiment/compare/session.h"
 
@@ -32,9 +30,8 @@ std::vector<ClaimAnswer> raid5_nvram(Context& context) {
 
 std::vector<ClaimAnswer> aged(Context& context) {
   std::vector<ClaimAnswer> answers;
-  for (const int percent : kPercentFull)
-    for (ClaimAnswer& each :
-         answers_of(Session::of(context).aged(context, percent), "aged", fmt::format("aged{}", percent)))
+  for (const AgedOn& on : kAgedOn)
+    for (ClaimAnswer& each : answers_of(Session::of(context).aged(context, on), "aged", on.id()))
       answers.push_back(std::move(each));
   return answers;
 }

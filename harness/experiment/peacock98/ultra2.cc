@@ -55,6 +55,7 @@ Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
   if (!variant) return fail(name(choice.tuning), Cell::kNotBuilt);
   variant->block_copy = true;
   if (!marks_busy(choice.tuning)) return variant;
+  variant->mount.needs.bmap_cache = choice.tuning == Tuning::bmap_fast_fsck;
   variant->mount.options.netra.flush_interval_ns = choice.flush_interval_s * model::kSecondNs;
   variant->mount.options.netra.flush_share_percent = choice.flush_percent;
   variant->mount.options.netra.marks_together = !choice.marks_alone;
