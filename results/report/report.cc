@@ -142,8 +142,9 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
     if (!unsynced) return pass_on(unsynced);
     if (*unsynced) return write_survey_report(unsynced_report(database, options.run), options);
   }
-  const auto facts = gather(database, options.run);
+  auto facts = gather(database, options.run);
   if (!facts) return pass_on(facts);
+  facts->folder = options.output;
   if (only_bench) {
     return fail(database.path().string(),
                 fmt::format("run {} is a {}, not a benchmark", facts->run.id, facts->run.kind),
