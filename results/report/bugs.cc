@@ -42,7 +42,7 @@ bool promises(std::string_view operation) {
 }
 
 /// For a shell: quoted where it holds more than a name does.
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("/._-+=:,@").find(c) != std::string_view::npos;
@@ -56,9 +56,9 @@ std::string quoted(const std::string& word) {
 /// With the place of the page, which only replay can make.
 std::string command_of(const Facts& facts, const std::string& replay, const std::string& page) {
   if (replay.empty()) return {};
-  std::string command = fmt::format("{} --db {}", replay, quoted(facts.database));
+  std::string command = fmt::format("{} --db {}", replay, shell_word(facts.database));
   if (replay.starts_with("headcrash replay "))
-    command += " --html " + quoted((facts.folder / page).lexically_normal().string());
+    command += " --html " + shell_word((facts.folder / page).lexically_normal().string());
   return command;
 }
 
@@ -122,7 +122,7 @@ std::vector<Bug> bugs_of(const Facts& facts) {
                               .operations = {},
                               .summary = t.summary,
                               .account = {},
-                              .command = command_of(facts, "headcrash replay " + quoted(t.key), page),
+                              .command = command_of(facts, "headcrash replay " + shell_word(t.key), page),
                               .page = page,
                               .disagreement = {},
                               .trial = &t});

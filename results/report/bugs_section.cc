@@ -112,14 +112,14 @@ std::string card(const Facts& facts, const Bug& bug) {
 
 /// Trials that fail by the operation that they end with, of each file system.
 std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
-  struct Column {
+  struct System {
     std::string filesystem, variant, control;
     std::int64_t trials = 0;
-    bool operator==(const Column&) const = default;
+    bool operator==(const System&) const = default;
   };
-  std::vector<Column> systems;
+  std::vector<System> systems;
   for (const ExploredCell& cell : facts.explored) {
-    const auto same = std::ranges::find_if(systems, [&](const Column& c) {
+    const auto same = std::ranges::find_if(systems, [&](const System& c) {
       return c.filesystem == cell.filesystem && c.variant == cell.variant;
     });
     if (same == systems.end())
@@ -127,7 +127,7 @@ std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
     else
       same->trials += cell.trials;
   }
-  std::ranges::stable_sort(systems, {}, [](const Column& c) { return !c.control.empty(); });
+  std::ranges::stable_sort(systems, {}, [](const System& c) { return !c.control.empty(); });
   std::map<std::string, std::vector<std::set<std::string>>> failing;
   for (const Bug& bug : bugs) {
     for (const Instance& each : bug.instances) {
@@ -142,7 +142,7 @@ std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
   }
   if (failing.size() < 2 || systems.size() < 2) return {};
   std::vector<HeatColumn> columns;
-  for (const Column& each : systems)
+  for (const System& each : systems)
     columns.push_back(
         {each.variant.empty() ? each.filesystem : each.filesystem + " " + each.variant,
          filesystem_name(each.filesystem, !each.variant.empty()) +

@@ -354,7 +354,7 @@ std::string lines_table(const Quantity& quantity, const std::string& axis) {
       row.push_back(std::move(text));
     }
   }
-  return html_table(columns, rows, "cards") + (rest.numbers.empty() ? "" : bars_table(rest));
+  return html_table(columns, rows, "cards lines") + (rest.numbers.empty() ? "" : bars_table(rest));
 }
 
 std::string numbers_of(const Claim& claim) {

@@ -16,9 +16,9 @@
 namespace headcrash::report {
 namespace {
 
-constexpr double kSectorBytes = 512;
-constexpr double kWide = 1080, kNarrow = 358;  // CSS pixels: the page's column, and a phone of 390
-constexpr double kGap = 26, kStripHeight = 46, kStripGap = 24, kTop = 20;
+constexpr double kBytesOfSector = 512;
+constexpr double kWidePaper = 1080, kNarrowPaper = 358;  // CSS pixels: the page's column, and a phone of 390
+constexpr double kStretchGap = 26, kStripHeight = 46, kStripGap = 24, kTop = 20;
 
 /// A stretch of time with its place on the paper.
 struct Stretch {
@@ -51,12 +51,12 @@ std::string short_count(double value) {
   return fmt::format("{:.3g}", value);
 }
 
-class Picture {
+class Strips {
  public:
-  Picture(const IoPanel& panel, bool narrow)
+  Strips(const IoPanel& panel, bool narrow)
       : panel_(panel),
         sample_(sample_of(panel)),
-        width_(narrow ? kNarrow : kWide),
+        width_(narrow ? kNarrowPaper : kWidePaper),
         left_(narrow ? 44 : 60),
         narrow_(narrow) {
     lay_out();
@@ -68,7 +68,9 @@ class Picture {
     if (sample_.known) {
       strip(
           y, "Throughput", [&](const Stretch& s) { return throughput(panel_, s.from_ms, s.to_ms, bins(s)); },
-          [](double v) { return fmt::format("{:.3g} MB/s", v / 1e6); });
+          [](double v) {
+            return v < 1e9 ? fmt::format("{:.3g} MB/s", v / 1e6) : fmt::format("{:.3g} GB/s", v / 1e9);
+          });
       strip(
           y, "Requests in the device",
           [&](const Stretch& s) { return queue_depth(panel_, s.from_ms, s.to_ms, bins(s)); },
@@ -92,8 +94,10 @@ class Picture {
   }
 
  private:
-  static std::size_t bins(const Stretch& s) {
-    return static_cast<std::size_t>(std::max(8.0, (s.right - s.left) / 4));
+  /// No finer than the sample: a stretch of time with one request in it has no rate.
+  std::size_t bins(const Stretch& s) const {
+    const double by_paper = (s.right - s.left) / 4, by_sample = static_cast<double>(sample_.requests) / 3;
+    return static_cast<std::size_t>(std::max(8.0, std::min(by_paper, by_sample)));
   }
 
   void lay_out() {
@@ -106,8 +110,9 @@ class Picture {
     const double right = width_ - (narrow_ ? 4 : 12);
     if (first_after < 1e300) {
       const double middle = left_ + (right - left_) * 0.66;
-      stretches_ = {{0, std::max(*panel_.cut_ms, 1.0), left_, middle - kGap / 2, "workload"},
-                    {first_after, std::max(last, first_after + 1), middle + kGap / 2, right, "recovery"}};
+      stretches_ = {
+          {0, std::max(*panel_.cut_ms, 1.0), left_, middle - kStretchGap / 2, "workload"},
+          {first_after, std::max(last, first_after + 1), middle + kStretchGap / 2, right, "recovery"}};
     } else {
       stretches_ = {{0, std::max(last, 1.0), left_, right, "workload"}};
     }
@@ -133,8 +138,8 @@ class Picture {
     }
     for (const Stretch& s : stretches_) {
       if (stretches_.size() > 1)
-        body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", s.right,
-                             y - 7, s.name);
+        body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+                             s.right - (&s == &stretches_.front() ? 8 : 0), y - 7, s.name);
       for (const char* op : {"media", "write", "read", "flush"}) marks(s, op, y, height);
       frame(s, y, height);
     }
@@ -174,29 +179,29 @@ class Picture {
     body_ += fmt::format("<path class=\"{}\"{} d=\"{}\"/>\n", op, colour, path);
   }
 
+  /// Each stretch has a scale of its own, as it has one of time: what was most in it stands above it.
   template <typename Values, typename Words>
   void strip(double& y, const char* name, Values values, Words words) {
     std::vector<std::vector<double>> all;
-    double most = 0;
+    double most_of_all = 0;
     for (const Stretch& s : stretches_) {
       all.push_back(values(s));
-      for (const double v : all.back()) most = std::max(most, v);
+      most_of_all = std::max(most_of_all, std::ranges::max(all.back()));
     }
-    if (most <= 0) return;
+    if (most_of_all <= 0) return;
     body_ += fmt::format("<text class=\"name\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", narrow_ ? 0.0 : 4.0, y - 6,
                          name);
-    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">most {}</text>\n",
-                         stretches_.back().right, y - 6, words(most));
     for (std::size_t i = 0; i < stretches_.size(); ++i) {
       const Stretch& s = stretches_[i];
-      const double step = (s.right - s.left) / static_cast<double>(all[i].size());
+      const double most = std::ranges::max(all[i]),
+                   step = (s.right - s.left) / static_cast<double>(all[i].size());
       std::string area = fmt::format("M{:.1f} {:.1f}", s.left, y + kStripHeight);
-      double x = s.left;
-      for (const double v : all[i]) {
-        area += fmt::format("V{:.1f}h{:.2f}", y + kStripHeight * (1 - v / most), step);
-        x += step;
-      }
+      for (const double v : all[i])
+        area += fmt::format("V{:.1f}h{:.2f}", y + kStripHeight * (most > 0 ? 1 - v / most : 1), step);
       body_ += fmt::format("<path class=\"area\" d=\"{}V{:.1f}z\"/>\n", area, y + kStripHeight);
+      if (!narrow_ || i + 1 == stretches_.size())
+        body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">most {}</text>\n", s.right,
+                             y - 6, words(most));
       frame(s, y, kStripHeight);
     }
     y += kStripHeight + kStripGap;
@@ -216,11 +221,9 @@ class Picture {
             x, y, y + 16, at);
       }
       const bool after = s.from_ms > 0;
-      body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}{}</text>\n",
-                           (s.left + s.right) / 2, y + 30, seconds ? "s" : "ms",
-                           after                                    ? " of the recovery"
-                           : stretches_.size() > 1 || panel_.cut_ms ? " of model time"
-                                                                    : " of model time");
+      body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}{}</text>\n",
+                           after ? s.right : (s.left + s.right) / 2, y + 30, after ? "end" : "middle",
+                           seconds ? "s" : "ms", after ? " of the recovery" : " of model time");
     }
   }
 
@@ -263,7 +266,7 @@ std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_m
       panel, from_ms, to_ms, bins, [&](const IoPoint& point, std::vector<double>& sums, double width) {
         if (point.at_ms < from_ms || point.at_ms > to_ms) return;
         const auto bin = std::min(sums.size() - 1, static_cast<std::size_t>((point.at_ms - from_ms) / width));
-        sums[bin] += scale * static_cast<double>(point.sectors) * kSectorBytes / (width / 1e3);
+        sums[bin] += scale * static_cast<double>(point.sectors) * kBytesOfSector / (width / 1e3);
       });
 }
 
@@ -287,8 +290,8 @@ std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms
 }
 
 std::string io_picture(const IoPanel& panel) {
-  return "<div class=\"wide\">" + Picture(panel, false).svg() + "</div><div class=\"narrow\">" +
-         Picture(panel, true).svg() + "</div>\n";
+  return "<div class=\"wide\">" + Strips(panel, false).svg() + "</div><div class=\"narrow\">" +
+         Strips(panel, true).svg() + "</div>\n";
 }
 
 std::string io_legend() {

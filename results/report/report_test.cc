@@ -246,6 +246,21 @@ TEST_F(ReportTest, ACrashPageBesideTheReportIsLinkedAndTheCommandMakesIt) {
   EXPECT_NE(page_of(db).find("href=\"" + name), std::string::npos);
 }
 
+TEST_F(ReportTest, FlushesHaveResponseTimesOfTheirOwn) {
+  auto db = database();
+  fill(db, three_cells());
+  const auto page = page_of(db);
+  EXPECT_NE(page.find("<summary>Reads, writes and flushes apart</summary>"), std::string::npos);
+  const auto responses = all_between(page, "<details id=\"responses\"", "</table>").at(0);
+  EXPECT_EQ(times(responses,
+                  "<td data-label=\"request\">flush</td><td class=\"n\" data-label=\"sampled\">25</td>"
+                  "<td class=\"n\" data-label=\"mean\">21.0\u00a0ms</td>"),
+            3U)
+      << responses;
+  EXPECT_EQ(responses.find("2.00\u00a0ms"), std::string::npos)
+      << "reads of the recovery are none of the workload's";
+}
+
 TEST_F(ReportTest, LatenessIsOneSentenceWhereAllIsFine) {
   auto db = database();
   auto shape = three_cells();
