@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "results/db/statement.h"
+#include "results/report/answer.h"
 #include "results/report/bench_export.h"
 #include "results/report/bench_page.h"
 #include "results/report/experiment_page.h"
@@ -154,14 +155,13 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
   if (!html) return pass_on(html);
   const auto path = write_page(options, *html);
   if (!path) return pass_on(path);
-  auto summary = report_summary(database, facts->run.id);
-  if (!summary) return pass_on(summary);
+  Summary summary = summary_of(*facts);
   return ReportResult{.page = *path,
                       .run = facts->run.id,
                       .trials = facts->run.recorded,
                       .unexpected = facts->unexpected(),
-                      .text = summary->status + summary->systems,
-                      .summary = std::move(summary->figures)};
+                      .text = summary.status + summary.systems,
+                      .summary = std::move(summary.figures)};
 }
 
 }  // namespace headcrash::report
