@@ -18,9 +18,6 @@
 namespace headcrash::report {
 namespace {
 
-/// More are folded.
-constexpr std::size_t kPlotsInTheOpen = 3;
-
 std::vector<std::pair<std::string, std::string>> facts_of(const Benchmark& bench) {
   const Run& run = bench.facts.run;
   std::vector<std::pair<std::string, std::string>> list;
@@ -64,16 +61,15 @@ Section throughput_section(const Benchmark& bench, const std::vector<Plot>& plot
 Section response_section(const Benchmark& bench, const std::vector<Plot>& plots) {
   if (plots.empty()) return {};
   const std::string all =
-      plot_grid(plots) +
+      Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
       "<p class=\"note\">Share of the device&#39;s reads and writes that took at most the time below, over all measured "
       "phases and repetitions, by the model.</p>\n" +
       query_note("bench_latency", bench.facts.run.id);
-  return {.id = "latency",
-          .title = "Response times of requests",
-          .html = Dashes(entrant_names(bench)).legend() +
-                  (plots.size() <= kPlotsInTheOpen
-                       ? all
-                       : details(fmt::format("{} plots, by device and workload", plots.size()), all))};
+  return {
+      .id = "latency",
+      .title = "Response times of requests",
+      .html = details(
+          plots.size() == 1 ? "1 plot" : fmt::format("{} plots, by device and workload", plots.size()), all)};
 }
 
 Section requests_section(const Benchmark& bench) {

@@ -171,23 +171,24 @@ Section measures_section(const Benchmark& bench) {
   return {
       .id = "measures",
       .title = "All measures",
-      .html =
-          folded(
-              {.summary = fmt::format("Every repetition and every counter of {} comparisons", measured),
-               .html =
-                   "<p class=\"note\">Write amplification is what the guest&#39;s disk was given by what the "
-                   "application wrote; at the media, what reached the platters or cells behind arrays and caches. "
-                   "What the guest says is its /proc/diskstats, beside the device&#39;s own counters, with the "
-                   "deviation.</p>\n" +
-                   tables + more_note(measured, shown, "comparisons")}) +
-          query_note("bench_measures", bench.facts.run.id) + query_note("bench_metrics", bench.facts.run.id)};
+      .html = folded(
+          {.summary = fmt::format("Every repetition and every counter of {} comparisons", measured),
+           .html =
+               "<p class=\"note\">Write amplification is what the guest&#39;s disk was given by what the "
+               "application wrote; at the media, what reached the platters or cells behind arrays and caches. "
+               "What the guest says is its /proc/diskstats, beside the device&#39;s own counters, with the "
+               "deviation.</p>\n" +
+               tables + more_note(measured, shown, "comparisons") +
+               query_note("bench_measures", bench.facts.run.id) +
+               query_note("bench_metrics", bench.facts.run.id)})};
 }
 
 Section bench_trials_section(const Benchmark& bench) {
   return {.id = "trials",
           .title = "Trials",
-          .html = failed_trials(bench) + details("All trials: seeds, clocks, when", trial_table(bench)) +
-                  query_note("bench_trials", bench.facts.run.id)};
+          .html = failed_trials(bench) +
+                  details("All trials: seeds, clocks, when",
+                          trial_table(bench) + query_note("bench_trials", bench.facts.run.id))};
 }
 
 }  // namespace headcrash::report

@@ -19,7 +19,7 @@ namespace {
 using Kind = Column::Kind;
 
 /// More are folded by device.
-constexpr std::size_t kRankingsInTheOpen = 12;
+constexpr std::size_t kRankingsInTheOpen = 6;
 constexpr const char* kNothing = "<span class=\"muted\">&ndash;</span>";
 
 struct EntrantColumn {
@@ -267,14 +267,13 @@ Section ranking_section(const Benchmark& bench) {
                   .id = anchor("device", device),
                   .css_class = "cell"});
   }
-  section.html +=
-      details(
-          "How to read it",
-          "<p class=\"note\">To quiescence: until the last call returned and all writes reached the device. Elapsed: until "
-          "the last call returned. Of the best: time as a share of the best one&#39;s, over equal repetitions. Spread: "
-          "standard deviation by mean. Bars are means, lines their bootstrap intervals (95&nbsp;%, wider for few "
-          "repetitions); every repetition is under &quot;All measures&quot;. Equal ranks do not differ significantly.</p>\n") +
-      query_note("bench_measures", bench.facts.run.id);
+  section.html += details(
+      "How to read it",
+      "<p class=\"note\">To quiescence: until the last call returned and all writes reached the device. Elapsed: until "
+      "the last call returned. Of the best: time as a share of the best one&#39;s, over equal repetitions. Spread: "
+      "standard deviation by mean. Bars are means, lines their bootstrap intervals (95&nbsp;%, wider for few "
+      "repetitions); every repetition is under &quot;All measures&quot;. Equal ranks do not differ significantly.</p>\n" +
+          query_note("bench_measures", bench.facts.run.id));
   return section;
 }
 
