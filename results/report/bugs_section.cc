@@ -142,6 +142,7 @@ std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
   }
   if (failing.size() < 2 || systems.size() < 2) return {};
   std::vector<HeatColumn> columns;
+  columns.reserve(systems.size());
   for (const System& each : systems)
     columns.push_back(
         {each.variant.empty() ? each.filesystem : each.filesystem + " " + each.variant,

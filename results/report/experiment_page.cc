@@ -436,6 +436,7 @@ std::string rules_table(const Claim& claim) {
 /// Claims that do not hold first, then those undecided, those that hold, those that only have numbers.
 std::string scoreboard(const std::vector<Claim>& claims) {
   std::vector<const Claim*> order;
+  order.reserve(claims.size());
   for (const Claim& claim : claims) order.push_back(&claim);
   std::ranges::stable_sort(order, {}, [](const Claim* claim) {
     const Score score = score_of(*claim);

@@ -208,6 +208,7 @@ Section bench_overview(const Benchmark& bench) {
   if (bench.contests.empty()) return {};
   const auto entrants = columns_of(bench);
   std::vector<HeatColumn> columns;
+  columns.reserve(entrants.size());
   for (const EntrantColumn& each : entrants)
     columns.push_back(
         {each.variant.empty() ? each.filesystem : each.filesystem + " " + each.variant,

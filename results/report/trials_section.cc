@@ -195,6 +195,7 @@ Section outcomes_section(const Facts& facts) {
   std::ranges::stable_sort(systems, {}, &Place::filesystem);
   std::ranges::stable_sort(workloads);
   std::vector<HeatColumn> columns;
+  columns.reserve(systems.size());
   for (const Place& each : systems)
     columns.push_back(
         {each.variant.empty() ? each.filesystem : each.filesystem + " " + each.variant,
