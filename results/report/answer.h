@@ -44,4 +44,8 @@ std::string completeness_note(const Run& run);
 std::string status_text(const Answer& answer);
 std::string systems_text(const Answer& answer);
 
+/// All of it for programs and for the terminal (report.h).
+struct Summary;
+Summary summary_of(const Facts& facts);
+
 }  // namespace headcrash::report

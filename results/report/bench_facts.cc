@@ -244,14 +244,13 @@ class Gathering {
   Result<void> io() {
     return each("bench_io", [&](const Row& row) {
       const std::string key = row.text("key");
-      if (bench_.io.empty() || bench_.io.back().key != key) {
+      if (bench_.io.empty() || bench_.io.back().io.key != key) {
         bench_.io.push_back({row.text("device"),
                              row.text("workload") + " " + row.text("parameters"),
-                             row.text("filesystem"),
-                             key,
-                             {}});
+                             {.filesystem = row.text("filesystem"), .key = key, .cut_ms = {}, .points = {}}});
       }
-      bench_.io.back().points.push_back({row.real("at_ms"), row.integer("lba"), row.text("op")});
+      bench_.io.back().io.points.push_back({row.real("at_ms"), row.integer("lba"), row.text("op"),
+                                            row.integer("sectors"), row.maybe_real("response_us")});
     });
   }
 

@@ -113,11 +113,12 @@ struct BenchCurve {
   std::string device, workload, parameters, filesystem, variant;
   std::int64_t requests = 0;
   std::vector<std::pair<double, double>> points;  ///< (microseconds, share that took at most that)
+  std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
 };
 
 struct BenchPanel {
-  std::string device, setting, filesystem, key;
-  std::vector<IoPoint> points;
+  std::string device, setting;
+  IoPanel io;
 };
 
 struct Benchmark {

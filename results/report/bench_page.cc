@@ -3,91 +3,121 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "results/report/drawing.h"
 #include "results/report/figures.h"
 #include "results/report/html.h"
+#include "results/report/io_picture.h"
 #include "results/report/page.h"
 #include "results/report/sections.h"
 
 namespace headcrash::report {
 namespace {
 
-std::string number_of(const std::string& name, const std::string& value) {
-  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value));
-}
-
-std::string numbers_line(const Benchmark& bench) {
+std::vector<std::pair<std::string, std::string>> facts_of(const Benchmark& bench) {
   const Run& run = bench.facts.run;
-  std::string out = "<dl class=\"facts\">";
-  out +=
-      number_of("trials", run.recorded == run.planned ? fmt::format("{}", run.recorded)
-                                                      : fmt::format("{} of {}", run.recorded, run.planned));
-  out += number_of("file systems", fmt::format("{}", bench.facts.filesystems.size()));
-  out += number_of("comparisons", fmt::format("{}", bench.contests.size()));
-  if (bench.failed() > 0) out += number_of("failed trials", fmt::format("{}", bench.failed()));
-  out += number_of("run", fmt::format("{}, {}", run.id, run.started_at));
-  if (run.finished_at) out += number_of("took", duration(run.seconds));
-  out += number_of("seed", fmt::format("{}", run.seed));
-  return out + "</dl>\n";
+  std::vector<std::pair<std::string, std::string>> list;
+  list.emplace_back("trials", run.recorded == run.planned
+                                  ? fmt::format("{}", run.recorded)
+                                  : fmt::format("{} of {}", run.recorded, run.planned));
+  list.emplace_back("file systems", fmt::format("{}", bench.facts.filesystems.size()));
+  list.emplace_back("comparisons", fmt::format("{}", bench.contests.size()));
+  if (bench.failed() > 0) list.emplace_back("failed trials", fmt::format("{}", bench.failed()));
+  list.emplace_back("run", fmt::format("{}, {}", run.id, run.started_at));
+  if (run.finished_at) list.emplace_back("took", duration(run.seconds));
+  list.emplace_back("seed", fmt::format("{}", run.seed));
+  return list;
 }
 
-std::string names_legend(const Benchmark& bench) {
-  std::string out = "<p class=\"legend\">";
-  for (const std::string& name : bench.facts.filesystems) out += filesystem_name(bench.facts, name) + " ";
-  return out + "</p>\n";
+Section recovery_plots_section(const Benchmark& bench, const std::vector<Plot>& plots) {
+  if (plots.empty()) return {};
+  return {
+      .id = "recovery",
+      .title = "Recovery against size",
+      .html =
+          Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
+          "<p class=\"note\">Time of each step after a power cut (replay, then a check, then the mount of what is "
+          "clean) against one parameter while the others stay: files on the disk, files since the last sync, bytes of "
+          "each. Dashed where the processor was waited for, not the device.</p>\n" +
+          query_note("bench_measures", bench.facts.run.id)};
 }
 
-std::string plots_section(const Benchmark& bench, const BenchPlots& plots) {
-  const std::int64_t run = bench.facts.run.id;
-  std::string out;
-  if (!plots.recovery.empty()) {
-    out +=
-        "<section>\n<h2>Recovery against size</h2>\n" + names_legend(bench) +
-        "<p class=\"note\">Time of each step after a power cut (replay, then a check, then the mount of what "
-        "is "
-        "clean) against one parameter while the others stay: files on the disk, files since the last sync, "
-        "bytes of each. Dashed where the processor was waited for, not the device.</p>\n" +
-        plot_grid(plots.recovery) + query_note("bench_measures", run) + "</section>\n";
-  }
-  if (!plots.throughput.empty()) {
-    out += "<section>\n<h2>Response time against throughput</h2>\n" + names_legend(bench) +
-           "<p class=\"note\">A point per number of users, written beside it. Each user waits for an "
-           "operation before "
-           "the next one, so its mean response time is the number of users by the throughput.</p>\n" +
-           plot_grid(plots.throughput) + query_note("bench_measures", run) + "</section>\n";
-  }
-  if (!plots.latency.empty()) {
-    out += "<section>\n<h2>Response times of requests</h2>\n" + names_legend(bench) +
-           "<p class=\"note\">Share of the device&#39;s requests that took at most the time below, over all "
-           "measured "
-           "phases and repetitions, by the model. Variants are dashed.</p>\n" +
-           plot_grid(plots.latency) + query_note("bench_latency", run) + "</section>\n";
-  }
-  if (!plots.io.empty()) {
-    out +=
-        "<section>\n<h2>Where the I/O went</h2>\n<p class=\"legend\"><span><i class=\"box "
-        "read\"></i>read</span> "
-        "<span><i class=\"box write\"></i>write</span> <span><i class=\"box media\"></i>written to the "
-        "medium</span></p>\n<p class=\"note\">First logical block (up) over model time since the workload "
-        "began, one "
-        "trial per file system and device; the plots of a device have the same axes.</p>\n" +
-        plot_grid(plots.io) + query_note("bench_io", run) + "</section>\n";
-  }
-  return out;
+Section throughput_section(const Benchmark& bench, const std::vector<Plot>& plots) {
+  if (plots.empty()) return {};
+  return {
+      .id = "throughput",
+      .title = "Response time against throughput",
+      .html =
+          Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
+          "<p class=\"note\">A point per number of users, written beside it. Each user waits for an operation before "
+          "the next one, so its mean response time is the number of users by the throughput.</p>\n" +
+          query_note("bench_measures", bench.facts.run.id)};
+}
+
+Section response_section(const Benchmark& bench, const std::vector<Plot>& plots) {
+  if (plots.empty()) return {};
+  const std::string all =
+      Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
+      "<p class=\"note\">Share of the device&#39;s reads and writes that took at most the time below, over all measured "
+      "phases and repetitions, by the model.</p>\n" +
+      query_note("bench_latency", bench.facts.run.id);
+  return {
+      .id = "latency",
+      .title = "Response times of requests",
+      .html = details(
+          plots.size() == 1 ? "1 plot" : fmt::format("{} plots, by device and workload", plots.size()), all)};
+}
+
+Section requests_section(const Benchmark& bench) {
+  if (bench.io.empty()) return {};
+  std::string html = io_legend();
+  for (const BenchPanel& panel : bench.io)
+    html += folded(
+        {.summary = fmt::format("{} <small>{} &middot; {}</small>", filesystem_name(panel.io.filesystem),
+                                escape(panel.device), escape(panel.setting)),
+         .html = "<figure class=\"full\">" + io_picture(panel.io) + "</figure>\n",
+         .id = anchor("io", panel.io.key),
+         .css_class = "cell"});
+  return {
+      .id = "io",
+      .title = "Where the I/O went",
+      .html =
+          html +
+          "<p class=\"note\">One trial per file system and device, over model time since the workload began.</p>\n" +
+          query_note("bench_io", bench.facts.run.id)};
+}
+
+/// The words of "files=10 users=4".
+std::set<std::string> words_of(const std::string& parameters) {
+  std::istringstream text(parameters);
+  return {std::istream_iterator<std::string>(text), {}};
 }
 
 }  // namespace
 
-std::string entrant_name(const Benchmark& bench, const std::string& filesystem, const std::string& variant) {
-  const std::string name = filesystem_name(bench.facts, filesystem);
+std::string entrant_name(const std::string& filesystem, const std::string& variant) {
+  const std::string name = filesystem_name(filesystem, !variant.empty());
   return variant.empty() ? name : name + fmt::format("<small>{}</small>", escape(variant));
 }
 
-std::string contest_name(const Contest& contest) {
-  std::string small = contest.phase.empty() ? "" : contest.phase + " \xc2\xb7 ";
-  small += contest.device;
-  if (const std::string mark = contest.scale_mark(); !mark.empty()) small += " \xc2\xb7 " + mark;
-  return fmt::format("<span class=\"setting\">{}</span><small>{}</small>", escape(contest.setting()),
-                     escape(small));
+std::string short_name(const Benchmark& bench, const Contest& contest) {
+  std::string name = contest.workload;
+  if (!contest.is_of_a_tool()) {
+    // Of its parameters those that some other contest of the same workload, phase and device has not.
+    std::istringstream words(contest.parameters);
+    for (std::string word; words >> word;) {
+      const bool differs = std::ranges::any_of(bench.contests, [&](const Contest& other) {
+        return other.device == contest.device && other.workload == contest.workload &&
+               other.phase == contest.phase && !words_of(other.parameters).contains(word);
+      });
+      if (differs) name += " " + word;
+    }
+  }
+  return contest.phase.empty() || contest.phase == contest.workload ? name : name + ", " + contest.phase;
 }
 
 std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
@@ -103,22 +133,28 @@ std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
   out +=
       fmt::format("<p class=\"kind\">Timed comparison</p>\n<h1>{}</h1>\n<p class=\"answer\">{}</p>\n",
                   escape(run.name.empty() ? fmt::format("run {}", run.id) : run.name), escape(answer.status));
-  return out + notes_list(answer.notes) + numbers_line(bench) + "</header>\n";
+  return out + cautions(answer.notes) + facts_line(facts_of(bench)) + "</header>\n";
 }
 
 Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison* baseline) {
   const auto plots = bench_plots(bench);
   if (!plots) return pass_on(plots);
-  std::string content = bench_opening(bench, answer_of(bench), baseline);
-  content += bench_overview(bench);
-  if (baseline != nullptr) content += baseline_section(bench, *baseline);
-  content += ranking_section(bench, *plots);
-  content += plots_section(bench, *plots);
-  content += measures_section(bench);
-  content += trials_section(bench);
-  content += lateness_section(bench.facts);
-  content += environment_section(bench.facts);
-  return whole_page(bench.facts.run.name, content);
+  Page page{.title = bench.facts.run.name,
+            .opening = bench_opening(bench, answer_of(bench), baseline),
+            .sections = {}};
+  const auto add = [&](Section section) { page.sections.push_back(std::move(section)); };
+  add(bench_overview(bench));
+  if (baseline != nullptr) add(baseline_section(*baseline));
+  add(ranking_section(bench));
+  add(recovery_plots_section(bench, plots->recovery));
+  add(throughput_section(bench, plots->throughput));
+  add(response_section(bench, plots->latency));
+  add(requests_section(bench));
+  add(measures_section(bench));
+  add(bench_trials_section(bench));
+  add(lateness_section(bench.facts));
+  add(environment_section(bench.facts));
+  return framed_page(page);
 }
 
 }  // namespace headcrash::report

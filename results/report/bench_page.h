@@ -6,6 +6,7 @@
 #include "results/report/baseline.h"
 #include "results/report/bench_answer.h"
 #include "results/report/bench_plots.h"
+#include "results/report/page.h"
 
 namespace headcrash::report {
 
@@ -15,15 +16,15 @@ Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison*
 // Its parts, each a file of its own.
 std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
                           const BaselineComparison* baseline);
-std::string bench_overview(const Benchmark& bench);
-std::string baseline_section(const Benchmark& bench, const BaselineComparison& comparison);
-std::string ranking_section(const Benchmark& bench, const BenchPlots& plots);
-std::string measures_section(const Benchmark& bench);
-std::string trials_section(const Benchmark& bench);
+Section bench_overview(const Benchmark& bench);  ///< a map of workloads by file systems
+Section baseline_section(const BaselineComparison& comparison);
+Section ranking_section(const Benchmark& bench);
+Section measures_section(const Benchmark& bench);
+Section bench_trials_section(const Benchmark& bench);
 
 /// Colour and name of an entrant.
-std::string entrant_name(const Benchmark& bench, const std::string& filesystem, const std::string& variant);
-/// "copy files=535 users=4", and phase and device in small print.
-std::string contest_name(const Contest& contest);
+std::string entrant_name(const std::string& filesystem, const std::string& variant);
+/// "copy users=4, copy": a contest among others on its device, by what differs between them.
+std::string short_name(const Benchmark& bench, const Contest& contest);
 
 }  // namespace headcrash::report

@@ -1,10 +1,11 @@
-// Bars, response against throughput, latencies, requests over time (bench_plots.h).
+// Response against throughput, latencies, requests over time (bench_plots.h).
 #include "results/report/bench_plots.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -16,36 +17,7 @@
 namespace headcrash::report {
 namespace {
 
-constexpr std::size_t kBarsMost = 60;
-constexpr std::size_t kOthersMost = 12;   // of each kind
-constexpr std::size_t kValuesMost = 200;  // dots of a row
-
-Drawing bars_of(const Facts& facts, const Contest& contest) {
-  std::string data, values;
-  std::size_t margin = 4;
-  int row = 0;
-  double largest = 0;
-  for (std::size_t i = 0; i < contest.ranked; ++i) {
-    const Entrant& entrant = contest.entrants[i];
-    const statistics::Summary& s = entrant.standing.ranking;
-    const statistics::Interval interval = s.mean_interval.value_or(statistics::Interval{s.mean, s.mean});
-    const std::string name = plot_label(entrant.name());
-    margin = std::max(margin, characters_in(name));
-    largest = std::max({largest, s.greatest, interval.high});
-    data += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", s.mean / 1e3, std::max(interval.low, 0.0) / 1e3,
-                        interval.high / 1e3, ++row, rgb_number(plot_colour(facts, entrant.filesystem)), name);
-    auto times = times_of(entrant, contest.to_quiescence);
-    times.resize(std::min(times.size(), kValuesMost));
-    for (const double time : times) values += fmt::format("{}\t{}\n", time / 1e3, row);
-  }
-  const bool seconds = largest >= 1000;
-  const double scale = seconds ? 1 : 1000, most = largest / 1e3 * scale;
-  return {44 + 26 * row,
-          fmt::format("rows = {}\nmargin = {:.1f}\nunit = \"{}\"\nscale = {}\nstep = {}\nmost = {}\n{}{}",
-                      row, static_cast<double>(margin) * 0.92 + 2, seconds ? "s" : "ms", scale,
-                      tick_step(most), most * 1.04, data_block("data", data), data_block("values", values)),
-          "bars.gp", "time of each file system: " + title_of(contest)};
-}
+constexpr std::size_t kOthersMost = 12;  // of each kind
 
 /// Contests that differ only in one parameter.
 struct Series {
@@ -70,8 +42,7 @@ std::vector<Series> series_of(const Benchmark& bench, std::string_view parameter
 }
 
 /// A step of recovery, whatever it waited for: dashed where that was not the device.
-std::optional<std::pair<Drawing, std::string>> recovery_of(const Facts& facts, const Series& series,
-                                                           std::string_view parameter) {
+std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series, std::string_view parameter) {
   struct Line {
     std::string filesystem, data;
     bool unranked = false;
@@ -93,7 +64,7 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Facts& facts, c
   std::string data, colours, dashes;
   for (const auto& [name, line] : lines) {
     data += line.data + "\n\n";
-    colours += fmt::format("{} ", plot_colour(facts, line.filesystem));
+    colours += fmt::format("{} ", plot_colour(line.filesystem));
     dashes += line.unranked ? "11 " : "1 ";
   }
   const Contest& contest = *series.first;
@@ -109,7 +80,7 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Facts& facts, c
 
 /// A closed system: each user waits for its operation before the next one, so that the response time is users
 /// by throughput.
-std::optional<std::pair<Drawing, std::string>> throughput_of(const Facts& facts, const Series& series) {
+std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& series, const Dashes& dashes_of) {
   std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data
   double most = 0;
   for (const auto& [users, contest] : series.by_value) {
@@ -133,16 +104,17 @@ std::optional<std::pair<Drawing, std::string>> throughput_of(const Facts& facts,
     }
   }
   if (lines.empty()) return std::nullopt;
-  std::string data, colours;
+  std::string data, colours, dashes;
   for (const auto& [name, line] : lines) {
     data += line.second + "\n\n";
-    colours += fmt::format("{} ", plot_colour(facts, line.first));
+    dashes += fmt::format("{} ", dashes_of.of(name));
+    colours += fmt::format("{} ", plot_colour(line.first));
   }
   const Contest& contest = *series.first;
   Drawing drawing{
       270,
-      fmt::format("series = {}\ncolours = \"{}\"\nstep = {}\n{}", lines.size(), colours, tick_step(most),
-                  data_block("data", data)),
+      fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nstep = {}\n{}", lines.size(), colours,
+                  dashes, tick_step(most), data_block("data", data)),
       "throughput.gp",
       fmt::format("response time against throughput of {} on {}", contest.workload, contest.device)};
   const std::string title = fmt::format(
@@ -151,7 +123,7 @@ std::optional<std::pair<Drawing, std::string>> throughput_of(const Facts& facts,
   return std::pair(drawing, title);
 }
 
-std::vector<std::pair<Drawing, std::string>> latencies(const Benchmark& bench) {
+std::vector<std::pair<Drawing, std::string>> latencies(const Benchmark& bench, const Dashes& dashes_of) {
   std::vector<std::pair<Drawing, std::string>> out;
   const auto& all = bench.latency;
   for (std::size_t i = 0; i < all.size() && out.size() < kOthersMost;) {
@@ -164,8 +136,8 @@ std::vector<std::pair<Drawing, std::string>> latencies(const Benchmark& bench) {
       data += fmt::format("{}\t0\n", all[i].points.front().first / 1e6);
       for (const auto& [us, share] : all[i].points) data += fmt::format("{}\t{}\n", us / 1e6, share);
       data += "\n\n";
-      colours += fmt::format("{} ", plot_colour(bench.facts, all[i].filesystem));
-      dashes += all[i].variant.empty() ? "1 " : "11 ";
+      colours += fmt::format("{} ", plot_colour(all[i].filesystem));
+      dashes += fmt::format("{} ", dashes_of.of(all[i].name()));
       widths += "2 ";
       ++series;
     }
@@ -180,37 +152,14 @@ std::vector<std::pair<Drawing, std::string>> latencies(const Benchmark& bench) {
   return out;
 }
 
-std::vector<std::pair<Drawing, std::string>> panels(const Benchmark& bench) {
-  std::map<std::string, std::pair<double, std::int64_t>> axes;  // by device
-  for (const BenchPanel& panel : bench.io) {
-    auto& [last_ms, last_lba] = axes[panel.device];
-    for (const IoPoint& point : panel.points) {
-      last_ms = std::max(last_ms, point.at_ms);
-      last_lba = std::max(last_lba, point.lba);
-    }
-  }
-  std::vector<std::pair<Drawing, std::string>> out;
-  for (const BenchPanel& panel : bench.io) {
-    const auto& [last_ms, last_lba] = axes[panel.device];
-    std::string reads = "-1\t-1\n", writes = reads, media = reads;
-    for (const IoPoint& point : panel.points) {
-      std::string& lines = point.op == "read" ? reads : point.op == "write" ? writes : media;
-      lines += fmt::format("{}\t{}\n", point.at_ms / 1e3, point.lba);
-    }
-    out.emplace_back(
-        Drawing{
-            260,
-            fmt::format("x_max = {}\ny_max = {}\ncut = -1\n{}{}{}", std::max(last_ms * 1.02, 1.0) / 1e3,
-                        std::max(static_cast<double>(last_lba) * 1.03, 1.0) / 1e6, data_block("reads", reads),
-                        data_block("writes", writes), data_block("media", media)),
-            "io.gp", "requests of " + panel.key + " over time"},
-        fmt::format("{} <small>{} &middot; {}</small>", filesystem_name(bench.facts, panel.filesystem),
-                    escape(panel.device), escape(panel.setting)));
-  }
-  return out;
-}
-
 }  // namespace
+
+std::vector<std::string> entrant_names(const Benchmark& bench) {
+  std::set<std::string> names;
+  for (const Contest& contest : bench.contests)
+    for (const Entrant& entrant : contest.entrants) names.insert(entrant.name());
+  return {names.begin(), names.end()};
+}
 
 std::optional<ParameterValue> value_in(const std::string& parameters, std::string_view name) {
   std::istringstream words(parameters);
@@ -231,13 +180,8 @@ std::optional<ParameterValue> value_in(const std::string& parameters, std::strin
 
 Result<BenchPlots> bench_plots(const Benchmark& bench) {
   std::vector<Drawing> drawings;
-  std::vector<std::string> identities;
-  for (const Contest& contest : bench.contests) {
-    if (contest.ranked == 0 || identities.size() == kBarsMost) continue;
-    drawings.push_back(bars_of(bench.facts, contest));
-    identities.push_back(contest.identity());
-  }
   BenchPlots plots;
+  const Dashes dashes(entrant_names(bench));
   std::vector<std::pair<std::vector<Plot>*, std::string>> places;
   const auto add = [&](const std::pair<Drawing, std::string>& titled, std::vector<Plot>& to) {
     drawings.push_back(titled.first);
@@ -247,7 +191,7 @@ Result<BenchPlots> bench_plots(const Benchmark& bench) {
   for (const std::string_view parameter : {"files", "dirty", "file-bytes"}) {
     for (const Series& series : series_of(bench, parameter)) {
       if (series.first->workload != "recovery" || plots_of_recovery == kOthersMost) continue;
-      if (const auto drawing = recovery_of(bench.facts, series, parameter)) {
+      if (const auto drawing = recovery_of(series, parameter)) {
         add(*drawing, plots.recovery);
         ++plots_of_recovery;
       }
@@ -255,18 +199,16 @@ Result<BenchPlots> bench_plots(const Benchmark& bench) {
   }
   for (const Series& series : series_of(bench, "users")) {
     if (throughputs == kOthersMost) break;
-    if (const auto drawing = throughput_of(bench.facts, series)) {
+    if (const auto drawing = throughput_of(series, dashes)) {
       add(*drawing, plots.throughput);
       ++throughputs;
     }
   }
-  for (const auto& each : latencies(bench)) add(each, plots.latency);
-  for (const auto& each : panels(bench)) add(each, plots.io);
+  for (const auto& each : latencies(bench, dashes)) add(each, plots.latency);
   auto drawn = draw_all(drawings);
   if (!drawn) return pass_on(drawn);
-  for (std::size_t i = 0; i < identities.size(); ++i) plots.bars[identities[i]] = std::move((*drawn)[i]);
   for (std::size_t i = 0; i < places.size(); ++i)
-    places[i].first->push_back({places[i].second, std::move((*drawn)[identities.size() + i])});
+    places[i].first->push_back({places[i].second, std::move((*drawn)[i])});
   return plots;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // The plots of a benchmark. The number of plots is bounded; the tables have everything.
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,12 +12,13 @@
 namespace headcrash::report {
 
 struct BenchPlots {
-  std::map<std::string, std::string> bars;  ///< SVG by the contest's identity, of the first kBarsMost
-  std::vector<Plot> recovery;               ///< where a workload that ends in a cut had several sizes
-  std::vector<Plot> throughput;             ///< where a workload was run by several numbers of users
-  std::vector<Plot> latency;                ///< one per device and workload
-  std::vector<Plot> io;
+  std::vector<Plot> recovery;    ///< where a workload that ends in a cut had several sizes
+  std::vector<Plot> throughput;  ///< where a workload was run by several numbers of users
+  std::vector<Plot> latency;     ///< one per device and workload
 };
+
+/// All of them, in order: what the lines of a plot are told apart by.
+std::vector<std::string> entrant_names(const Benchmark& bench);
 
 Result<BenchPlots> bench_plots(const Benchmark& bench);
 

@@ -12,7 +12,9 @@
 #include "results/db/statement.h"
 #include "results/report/bench_answer.h"
 #include "results/report/bench_export.h"
+#include "results/report/bench_page.h"
 #include "results/report/bench_plots.h"
+#include "results/report/page_parts.h"
 #include "results/report/report.h"
 #include "results/report/synthetic_bench.h"
 
@@ -237,7 +239,8 @@ TEST_F(BenchReportTest, TheReportWritesAllItsFiles) {
   EXPECT_EQ(json["contests"][0]["entrants"][0]["rank"], 1);
   EXPECT_EQ(json["contests"][0]["entrants"][0]["measurements"].size(), 5U);
   EXPECT_EQ(json["baseline"]["regressions"], 1);
-  const std::string page = db::contents(result.page);
+  const std::string page = without_own_script(db::contents(result.page));
+  expect_links_lead_somewhere(page);
   EXPECT_LT(page.find("Slower than the baseline"), page.find("<h1>"));
   for (const char* unwanted : {"http:", "https:", "src=", "<script", "<link", "@import", "url("})
     EXPECT_FALSE(holds(page, unwanted)) << unwanted;
@@ -272,7 +275,9 @@ TEST_F(BenchReportTest, StrangeNamesAreShownAsTheyAre) {
   auto db = database();
   fill(db, shape);
   const auto result = must(write_report(db, {.output = folder() / "out", .junit = folder() / "x.xml"}));
-  const std::string page = db::contents(result.page), xml = db::contents(folder() / "x.xml");
+  const std::string page = without_own_script(db::contents(result.page)),
+                    xml = db::contents(folder() / "x.xml");
+  expect_links_lead_somewhere(page);
   for (const std::string& text : {page, xml, result.text}) {
     EXPECT_FALSE(holds(text, "\xff"));
     EXPECT_FALSE(holds(text, "\x1b"));
@@ -327,6 +332,49 @@ TEST_F(BenchReportTest, RecoveryIsDrawnAgainstWhatVaries) {
   ASSERT_EQ(plots.recovery.size(), 3U) << "replay, fsck, mount; only the dirty files vary";
   for (const Plot& plot : plots.recovery) EXPECT_TRUE(holds(plot.title, "by dirty")) << plot.title;
   EXPECT_TRUE(must(bench_plots(gathered(four_filesystems()))).recovery.empty());
+}
+
+/// The cell of the map with this tooltip: its class and its content.
+std::string map_cell(const std::string& page, const std::string& hint) {
+  const auto at = page.find("title=\"" + hint);
+  if (at == std::string::npos) return "no such cell";
+  const auto start = page.rfind("<td", at);
+  return page.substr(start, page.find("</td>", at) - start);
+}
+
+TEST_F(BenchReportTest, TheMapMarksTheBestAndShadesTheOthers) {
+  auto db = database();
+  fill(db, four_filesystems());
+  const std::string page = db::contents(must(write_report(db, {.output = folder() / "out"})).page);
+  const std::string best = map_cell(page, "xfs: "), second = map_cell(page, "ext4: "),
+                    last = map_cell(page, "btrfs: "), cpu = map_cell(page, "f2fs, CPU-bound");
+  EXPECT_TRUE(holds(best, "class=\"h0 best\"") && holds(best, ">1.00<")) << best;
+  EXPECT_TRUE(holds(second, "class=\"h1\"") && holds(second, ">1.20<")) << second;
+  EXPECT_TRUE(holds(last, "class=\"h3\"") && holds(last, ">2.00<")) << last;
+  EXPECT_TRUE(holds(cpu, "class=\"hother\"") && holds(cpu, ">CPU")) << cpu;
+  EXPECT_TRUE(holds(page, "<details id=\"cautions\" class=\"cautions\"><summary>1 caution</summary>"));
+  // Equal ranks are all marked.
+  auto shape = four_filesystems();
+  shape.contests[0].entrants[0].seconds = {10.0, 10.2, 9.9, 10.1, 10.0};
+  auto other = database("other.db");
+  fill(other, shape);
+  const std::string tied = db::contents(must(write_report(other, {.output = folder() / "out"})).page);
+  EXPECT_TRUE(holds(map_cell(tied, "ext4: "), "best") && holds(map_cell(tied, "xfs: "), "best"));
+}
+
+TEST_F(BenchReportTest, ARowIsNamedByWhatDiffersAndTheRestIsItsTooltip) {
+  auto shape = four_filesystems();
+  shape.contests[0].parameters = "files=100 users=4";
+  shape.contests.push_back(shape.contests[0]);
+  shape.contests[1].parameters = "files=100 users=8";
+  shape.contests.push_back(shape.contests[0]);
+  shape.contests[2].workload = shape.contests[2].phase = "other";
+  const Benchmark bench = gathered(shape);
+  EXPECT_EQ(short_name(bench, bench.contests[0]), "copy users=4");
+  EXPECT_EQ(short_name(bench, bench.contests[1]), "copy users=8");
+  EXPECT_EQ(short_name(bench, bench.contests[2]), "other");
+  EXPECT_TRUE(
+      holds(must(bench_page(bench, nullptr)), "title=\"copy files=100 users=4, phase copy, on hp-c2447\""));
 }
 
 TEST_F(BenchReportTest, ForALook) {

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "results/report/embedded_text.h"
 #include "results/report/gnuplot.h"
@@ -17,11 +19,12 @@
 namespace headcrash::report {
 namespace {
 
-constexpr int kWidth = 460;
+constexpr int kWidth = 400;  // a phone shows it nearly as large as it is
 /// Plots of one process: its output stays within the limit, and a page without hundreds of them needs only
 /// one.
 constexpr std::size_t kPlotsAtOnce = 40;
 constexpr std::string_view kEnd = "</svg>";
+constexpr int kFirstDash = 11, kDashKinds = 3;  // common.gp
 
 std::string script_of(const Drawing& drawing) {
   std::string script = fmt::format("width = {}\nheight = {}\n{}", kWidth, drawing.height, drawing.settings);
@@ -57,8 +60,37 @@ Result<std::string> draw(const Drawing& drawing) {
   return std::move(drawn->front());
 }
 
-std::string_view plot_colour(const Facts& facts, const std::string& filesystem) {
-  return kFilesystemColours.at(facts.colour_of(filesystem) % kFilesystemColours.size()).light;
+std::string_view plot_colour(const std::string& filesystem) {
+  return kFilesystemColours.at(filesystem_colour(filesystem)).light;
+}
+
+Dashes::Dashes(const std::vector<std::string>& names) {
+  std::map<std::size_t, int> modes;  // by hue
+  for (const std::string& name : names) {
+    if (std::ranges::find(all_, name, &std::pair<std::string, int>::first) != all_.end()) continue;
+    all_.emplace_back(name, is_mode(name) ? kFirstDash + modes[filesystem_colour(name)]++ % kDashKinds : 1);
+  }
+}
+
+int Dashes::of(const std::string& name) const {
+  const auto at = std::ranges::find(all_, name, &std::pair<std::string, int>::first);
+  return at == all_.end() ? 1 : at->second;
+}
+
+std::string Dashes::legend() const {
+  static constexpr std::array<const char*, kDashKinds> kStrokes = {"5 3", "2 2", "8 2 2 2"};
+  std::string out = "<p class=\"legend\">";
+  for (const auto& [name, dash] : all_) {
+    const std::string stroke = dash == 1
+                                   ? ""
+                                   : fmt::format(" stroke-dasharray=\"{}\"",
+                                                 kStrokes.at(static_cast<std::size_t>(dash - kFirstDash)));
+    out += fmt::format(
+        "<span class=\"fs\"><svg viewBox=\"0 0 26 8\" width=\"26\" height=\"8\" aria-hidden=\"true\"><path "
+        "class=\"c{}\" d=\"M0 4h26\" stroke-width=\"2.5\"{}/></svg> {}</span> ",
+        filesystem_colour(name), stroke, escape(name));
+  }
+  return out + "</p>\n";
 }
 
 unsigned rgb_number(std::string_view hex) {

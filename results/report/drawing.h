@@ -20,7 +20,20 @@ Result<std::string> draw(const Drawing& drawing);
 /// In the same order, by one gnuplot: starting it takes longer than a plot.
 Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings);
 
-std::string_view plot_colour(const Facts& facts, const std::string& filesystem);
+std::string_view plot_colour(const std::string& filesystem);
+/// What tells lines of one hue apart: file systems are solid, their modes dashed, each of a hue in its own way.
+class Dashes {
+ public:
+  /// The same order of `names` gives the same dashes.
+  explicit Dashes(const std::vector<std::string>& names);
+  /// gnuplot's dash type, as the templates define them: 1, or 11 to 13.
+  int of(const std::string& name) const;
+  /// Names with a piece of their lines.
+  std::string legend() const;
+
+ private:
+  std::vector<std::pair<std::string, int>> all_;
+};
 /// "#0072b2" as gnuplot's `rgb variable` wants it.
 unsigned rgb_number(std::string_view hex);
 inline constexpr std::size_t kLabelCharacters = 28;  ///< what a margin beside narrow plots has room for

@@ -29,10 +29,9 @@ std::string members(const std::string& json_text, const std::string& otherwise) 
 
 }  // namespace
 
-std::string environment_section(const Facts& facts) {
+Section environment_section(const Facts& facts) {
   const auto& run = facts.run;
-  std::string out =
-      "<section>\n<h2>Environment</h2>\n<div class=\"columns\">\n<div><h3>Host</h3><dl class=\"list\">\n";
+  std::string out = "<div class=\"columns\">\n<div><h3>Host</h3><dl class=\"list\">\n";
   out += members(run.host, "host") + entry("accelerator", escape(run.accelerator));
   out += "</dl></div>\n<div><h3>Versions</h3><dl class=\"list\">\n" + members(run.versions, "versions");
   out += "</dl></div>\n<div><h3>Run</h3><dl class=\"list\">\n";
@@ -41,10 +40,12 @@ std::string environment_section(const Facts& facts) {
                run.finished_at ? escape(*run.finished_at) : "<span class=\"muted\">no end recorded</span>");
   out +=
       entry("seed", fmt::format("{}", run.seed)) + entry("digest", "<code>" + escape(run.digest) + "</code>");
-  out += "</dl></div>\n</div>\n";
-  out += details("the whole configuration", "<pre><code>" + escape(run.configuration) + "</code></pre>\n",
-                 "numbers");
-  return out + query_note("run", run.id) + "</section>\n";
+  out += "</dl></div>\n</div>\n" + query_note("run", run.id);
+  return {.id = "environment",
+          .title = "Environment",
+          .html = folded({.summary = "Host, versions, run", .html = out}) +
+                  details("The whole configuration",
+                          "<pre><code>" + escape(run.configuration) + "</code></pre>\n")};
 }
 
 }  // namespace headcrash::report

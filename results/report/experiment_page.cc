@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <sstream>
 #include <vector>
 
 #include "results/report/drawing.h"
@@ -19,10 +23,9 @@
 namespace headcrash::report {
 namespace {
 
-constexpr std::size_t kBarPlotsPerClaim = 2;
-constexpr std::size_t kBarsInAPlotMost = 32;     // more are a table, not a picture
-constexpr std::size_t kAxisCharacters = 40;      // what a plot's height has room for
-constexpr std::size_t kBarLabelCharacters = 44;  // cells are told apart by the ends of their names
+constexpr std::size_t kAxisCharacters = 40;     // what a plot's height has room for
+constexpr std::size_t kPointsOfALineLeast = 3;  // fewer are bars
+constexpr std::size_t kFailuresInTheScoreboard = 4;
 
 struct Number {
   std::string cell, quantity, unit, remark;
@@ -139,7 +142,8 @@ std::string own_table(const OwnTable& table) {
     row.resize(columns.size());
     for (std::string& value : row) value = escape(value);
   }
-  return fmt::format("<h3>{}</h3>\n", escape(table.title)) + html_table(columns, rows);
+  return fmt::format("<h3>{}</h3>\n<div class=\"scroll\">", escape(table.title)) + html_table(columns, rows) +
+         "</div>\n";
 }
 
 /// A line's name in the key, below the plot, where there is room for all of it.
@@ -152,15 +156,32 @@ std::string key_label(const std::string& text) {
   return label;
 }
 
+/// The hue of each line: its file system's where it has one that no other line of the plot has.
+std::vector<std::size_t> hues_of(const std::vector<OwnSeries>& series) {
+  std::vector<std::size_t> hues;
+  std::set<std::size_t> taken;
+  for (const OwnSeries& each : series) {
+    std::size_t hue = filesystem_colour(each.name);
+    if (!is_known_filesystem(each.name) || taken.contains(hue)) {
+      hue = 0;
+      while (taken.contains(hue) && hue + 1 < kFilesystemColours.size()) ++hue;
+    }
+    taken.insert(hue);
+    hues.push_back(hue);
+  }
+  return hues;
+}
+
 Drawing curves_of(const OwnPlot& plot) {
   std::string data, colours, lines;
+  const auto hues = hues_of(plot.series);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const OwnSeries& series = plot.series[i];
     data += fmt::format("\"{}\"\n{}\n\n", key_label(series.name), series.points);
-    colours += fmt::format("{} ", kFilesystemColours.at(i % kFilesystemColours.size()).light);
+    colours += fmt::format("{} ", kFilesystemColours.at(hues[i]).light);
     lines += series.from_paper ? "0 " : "1 ";
   }
-  constexpr int kPlotHeight = 270, kKeyLine = 16;
+  constexpr int kPlotHeight = 270, kKeyLine = 17;
   return {
       kPlotHeight + kKeyLine * static_cast<int>(plot.series.size()),
       fmt::format("series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"{}\"\nyname = \"{}\"\nlogx = "
@@ -170,120 +191,302 @@ Drawing curves_of(const OwnPlot& plot) {
       "series.gp", fmt::format("{}: {} by {}", plot.title, plot.y, plot.x)};
 }
 
-/// Without the paper's columns where it has no number.
-std::string numbers_table(const Claim& claim) {
-  const bool compared =
-      std::ranges::any_of(claim.numbers, [](const Number& n) { return n.paper.has_value(); });
-  const bool over_seeds =
-      std::ranges::any_of(claim.numbers, [](const Number& n) { return n.low.has_value(); });
-  std::vector<Column> columns{{"cell"}, {"quantity"}};
-  if (compared) columns.push_back({"paper", Column::Kind::number});
-  columns.push_back({"here", Column::Kind::number});
-  if (over_seeds) columns.push_back({"95 %"});
-  if (compared) columns.push_back({"ratio", Column::Kind::number});
-  std::vector<std::vector<std::string>> rows;
+std::string named(const Number& n) {
+  return n.unit.empty() ? n.quantity : n.quantity + " (" + n.unit + ")";
+}
+
+/// Of the cell "No Order, 8" the name and the number; nothing for a cell of another form.
+std::optional<std::pair<std::string, int>> name_and_number(const std::string& cell) {
+  const std::size_t comma = cell.rfind(", ");
+  int number = 0;
+  if (comma == std::string::npos || comma == 0) return std::nullopt;
+  const char *begin = cell.data() + comma + 2, *end = cell.data() + cell.size();
+  const auto [rest, error] = std::from_chars(begin, end, number);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return std::pair(cell.substr(0, comma), number);
+}
+
+/// The numbers of one quantity, in the order of the paper.
+struct Quantity {
+  std::string title;
+  std::vector<const Number*> numbers;
+};
+
+std::vector<Quantity> quantities_of(const Claim& claim) {
+  std::vector<Quantity> quantities;
   for (const Number& n : claim.numbers) {
-    std::vector<std::string> row{escape(n.cell),
-                                 escape(n.unit.empty() ? n.quantity : n.quantity + " (" + n.unit + ")")};
-    if (compared) row.push_back(figure(n.paper));
-    row.push_back(n.ours ? figure(n.ours) : escape(n.remark));
-    if (over_seeds) row.push_back(n.low && n.high ? figure(n.low) + " to " + figure(n.high) : "");
-    const bool comparable = n.paper && n.ours && *n.paper != 0;
-    if (compared) row.push_back(comparable ? fmt::format("{:.2f}", *n.ours / *n.paper) : "");
+    const std::string title = named(n);
+    auto at = std::ranges::find(quantities, title, &Quantity::title);
+    if (at == quantities.end()) at = quantities.insert(at, {title, {}});
+    at->numbers.push_back(&n);
+  }
+  return quantities;
+}
+
+/// A number that is a point of a line: of the form "NAME, NUMBER", beside others of its name.
+std::vector<OwnSeries> lines_of(const Quantity& quantity) {
+  std::vector<OwnSeries> lines;
+  std::vector<std::size_t> points;
+  for (const Number* n : quantity.numbers) {
+    const auto parts = name_and_number(n->cell);
+    if (!parts || !n->ours) continue;
+    auto at = std::ranges::find(lines, parts->first, &OwnSeries::name);
+    if (at == lines.end()) {
+      at = lines.insert(at, {parts->first, false, {}});
+      points.push_back(0);
+    }
+    ++points[static_cast<std::size_t>(at - lines.begin())];
+    at->points += fmt::format("{}\t{}\n", parts->second, *n->ours);
+  }
+  if (points.empty() || std::ranges::min(points) < kPointsOfALineLeast) return {};
+  return lines;
+}
+
+/// "users" where the claim speaks of them, and else nothing.
+std::string axis_of(const Claim& claim) {
+  const auto speaks = [](const std::string& text) { return text.find(" user") != std::string::npos; };
+  const bool users =
+      speaks(claim.title) || std::ranges::any_of(claim.rules, [&](const Rule& r) { return speaks(r.text); });
+  return users ? "users" : "";
+}
+
+/// What the marks of a plot are: only of those that it has.
+std::string legend_of(const OwnPlot& plot) {
+  const bool paper = std::ranges::any_of(plot.series, &OwnSeries::from_paper);
+  const bool here = !std::ranges::all_of(plot.series, &OwnSeries::from_paper);
+  if (!paper) return {};
+  return here ? " <small>lines: here; rings: the paper</small>" : " <small>rings: the paper</small>";
+}
+
+std::vector<OwnPlot> plots_of(const Claim& claim) {
+  std::vector<OwnPlot> plots = claim.plots;
+  for (const Quantity& quantity : quantities_of(claim)) {
+    auto lines = lines_of(quantity);
+    if (!lines.empty())
+      plots.push_back({.name = quantity.title,
+                       .title = quantity.title,
+                       .x = axis_of(claim),
+                       .y = quantity.title,
+                       .series = std::move(lines)});
+  }
+  return plots;
+}
+
+/// The colour of a cell's bar: that of the file system or scheme that it names; what is varied, behind a semicolon, is hollow.
+std::string bar_class(const std::string& cell) {
+  const std::size_t varied = cell.find(';');
+  std::string hue = "plain";
+  std::istringstream parts(cell.substr(0, varied));
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t start = part.find_first_not_of(' ');
+    if (start == std::string::npos || !is_known_filesystem(part.substr(start))) continue;
+    hue = fmt::format("c{}", filesystem_colour(part.substr(start)));
+    break;
+  }
+  return varied == std::string::npos ? hue : hue + " mode";
+}
+
+/// Each number once: its bar, and itself; the paper's as a stroke and beside it.
+std::string bars_table(const Quantity& quantity) {
+  const auto has = [&](auto member) {
+    return std::ranges::any_of(quantity.numbers, [&](const Number* n) { return (n->*member).has_value(); });
+  };
+  const bool compared = has(&Number::paper), over_seeds = has(&Number::low);
+  double most = 0;
+  for (const Number* n : quantity.numbers)
+    most = std::max({most, n->ours.value_or(0), n->paper.value_or(0), n->high.value_or(0)});
+  std::vector<Column> columns{{quantity.title}, {""}, {"here", Column::Kind::number}};
+  if (over_seeds) columns.push_back({"95 %"});
+  if (compared)
+    columns.insert(columns.end(), {{"paper", Column::Kind::number}, {"ratio", Column::Kind::number}});
+  std::vector<std::vector<std::string>> rows;
+  for (const Number* n : quantity.numbers) {
+    Meter bar{.share = n->ours && most > 0 ? *n->ours / most : 0, .css_class = bar_class(n->cell)};
+    if (n->paper && most > 0) bar.mark = *n->paper / most;
+    if (n->low && n->high && most > 0) {
+      bar.low = *n->low / most;
+      bar.high = *n->high / most;
+    }
+    const bool drawn = most > 0 && (n->ours.value_or(0) > 0 || n->paper.value_or(0) > 0);
+    std::vector<std::string> row{escape(n->cell), drawn ? meter(bar) : "",
+                                 n->ours ? figure(n->ours) : escape(n->remark)};
+    if (over_seeds) row.push_back(n->low && n->high ? figure(n->low) + " to " + figure(n->high) : "");
+    if (compared) {
+      row.push_back(figure(n->paper));
+      row.push_back(n->paper && n->ours && *n->paper != 0 ? fmt::format("{:.2f}", *n->ours / *n->paper) : "");
+    }
     rows.push_back(std::move(row));
   }
-  return html_table(columns, rows);
+  return html_table(columns, rows, "bars");
+}
+
+/// The numbers of lines: a row a line, a column a number of users.
+std::string lines_table(const Quantity& quantity, const std::string& axis) {
+  std::vector<std::string> names;
+  std::set<int> xs;
+  std::map<std::pair<std::string, int>, const Number*> numbers;
+  Quantity rest{quantity.title, {}};
+  for (const Number* n : quantity.numbers) {
+    const auto parts = name_and_number(n->cell);
+    if (!parts) {
+      rest.numbers.push_back(n);
+      continue;
+    }
+    if (std::ranges::find(names, parts->first) == names.end()) names.push_back(parts->first);
+    xs.insert(parts->second);
+    numbers[*parts] = n;
+  }
+  std::vector<Column> columns{{quantity.title + (axis.empty() ? "" : ", by " + axis)}};
+  for (const int x : xs) columns.push_back({fmt::format("{}", x), Column::Kind::number});
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : names) {
+    auto& row = rows.emplace_back(std::vector{escape(name)});
+    for (const int x : xs) {
+      const auto at = numbers.find({name, x});
+      if (at == numbers.end()) {
+        row.emplace_back();
+        continue;
+      }
+      const Number& n = *at->second;
+      std::string text = n.ours ? figure(n.ours) : escape(n.remark);
+      if (n.low && n.high) text += fmt::format("<small>{} to {}</small>", figure(n.low), figure(n.high));
+      if (n.paper) text += fmt::format("<small>paper {}</small>", figure(n.paper));
+      row.push_back(std::move(text));
+    }
+  }
+  return html_table(columns, rows, "cards lines") + (rest.numbers.empty() ? "" : bars_table(rest));
+}
+
+std::string numbers_of(const Claim& claim) {
+  std::string lines, bars;
+  bool strokes = false;
+  for (const Quantity& quantity : quantities_of(claim)) {
+    if (!lines_of(quantity).empty()) {
+      lines += lines_table(quantity, axis_of(claim));
+    } else {
+      bars += "<div>" + bars_table(quantity) + "</div>\n";
+      strokes = strokes ||
+                std::ranges::any_of(quantity.numbers, [](const Number* n) { return n->paper.has_value(); });
+    }
+  }
+  if (!bars.empty())
+    bars =
+        (strokes ? "<p class=\"legend\"><span>bars: here; strokes: the paper</span></p>\n" : std::string{}) +
+        "<div class=\"plots\">\n" + bars + "</div>\n";
+  return lines + bars;
+}
+
+std::string rule_id(const Claim& claim, std::size_t rule) {
+  return anchor("rule", fmt::format("{}/{}", claim.id, rule + 1));
+}
+
+const char* mark_class(const Rule& rule) {
+  return rule.verdict == "holds" ? "good" : rule.verdict == "undecided" ? "open" : "bad";
+}
+
+struct Score {
+  std::size_t hold = 0, fail = 0, undecided = 0;
+  std::size_t all() const { return hold + fail + undecided; }
+};
+
+Score score_of(const Claim& claim) {
+  Score score;
+  for (const Rule& rule : claim.rules)
+    ++(rule.verdict == "holds" ? score.hold : rule.verdict == "undecided" ? score.undecided : score.fail);
+  return score;
+}
+
+std::string verdict_of(const Score& score) {
+  if (score.all() == 0) return "<span class=\"verdict none\">numbers only</span>";
+  if (score.fail > 0)
+    return fmt::format("<span class=\"verdict bad\">{} of {} fail</span>", score.fail, score.all());
+  if (score.undecided > 0)
+    return fmt::format("<span class=\"verdict open\">{} of {} undecided</span>", score.undecided,
+                       score.all());
+  return score.all() == 1 ? "<span class=\"verdict good\">holds</span>"
+                          : fmt::format("<span class=\"verdict good\">all {} hold</span>", score.all());
+}
+
+/// The rules' places, those that do not hold first.
+std::vector<std::size_t> failures_first(const Claim& claim) {
+  std::vector<std::size_t> order(claim.rules.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    const std::string_view mark = mark_class(claim.rules[i]);
+    return mark == "bad" ? 0 : mark == "open" ? 1 : 2;
+  });
+  return order;
 }
 
 std::string rules_table(const Claim& claim) {
   if (claim.rules.empty()) return {};
+  std::string out =
+      "<table class=\"cards rules\">\n<thead><tr><th scope=\"col\">what must hold</th><th scope=\"col\">verdict</th>"
+      "<th scope=\"col\">numbers</th></tr></thead>\n<tbody>\n";
+  for (const std::size_t i : failures_first(claim)) {
+    const Rule& rule = claim.rules[i];
+    out += fmt::format(
+        "<tr class=\"{0}\" id=\"{1}\"><td data-label=\"what must hold\">{2}</td><td data-label=\"verdict\"><span class=\"verdict "
+        "{0}\">{3}</span></td><td data-label=\"numbers\">{4}</td></tr>\n",
+        mark_class(rule), rule_id(claim, i), escape(rule.text), escape(rule.verdict), escape(rule.detail));
+  }
+  return out + "</tbody></table>\n";
+}
+
+/// Claims that do not hold first, then those undecided, those that hold, those that only have numbers.
+std::string scoreboard(const std::vector<Claim>& claims) {
+  std::vector<const Claim*> order;
+  order.reserve(claims.size());
+  for (const Claim& claim : claims) order.push_back(&claim);
+  std::ranges::stable_sort(order, {}, [](const Claim* claim) {
+    const Score score = score_of(*claim);
+    return score.fail > 0 ? 0 : score.undecided > 0 ? 1 : score.all() > 0 ? 2 : 3;
+  });
   std::vector<std::vector<std::string>> rows;
-  for (const Rule& rule : claim.rules) {
-    const std::string verdict = escape(rule.verdict);
-    rows.push_back({escape(rule.text), rule.verdict == "holds" ? verdict : "<b>" + verdict + "</b>",
-                    escape(rule.detail)});
-  }
-  return html_table({{"what must hold"}, {"verdict"}, {"numbers"}}, rows, "cards");
-}
-
-/// Ours as bars, the paper's as a stroke across the bar. What is varied, behind a semicolon, is grey.
-Drawing bars_of(const Claim& claim, const std::vector<const Number*>& numbers) {
-  constexpr std::size_t kBlue = 0, kGrey = 8;
-  std::string data;
-  std::size_t margin = 4;
-  double most = 0;
-  int row = 0;
-  for (const Number* n : numbers) {
-    const std::string label = plot_label(n->cell, kBarLabelCharacters);
-    margin = std::max(margin, characters_in(label));
-    most = std::max({most, *n->ours, n->paper.value_or(0)});
-    const bool varied = n->cell.find(';') != std::string::npos;
-    const auto& colour = kFilesystemColours.at(varied ? kGrey : kBlue);
-    const double paper = n->paper.value_or(-1);  // beyond the axis
-    data += fmt::format("{0}\t{1}\t{1}\t{2}\t{3}\t{4}\n", *n->ours, paper, ++row, rgb_number(colour.light),
-                        label);
-  }
-  return {
-      44 + 26 * row,
-      fmt::format("rows = {}\nmargin = {:.1f}\nunit = \"{}\"\nscale = 1\nstep = {}\nmost = {}\n{}{}", row,
-                  static_cast<double>(margin) * 0.92 + 2, axis_unit(numbers.front()->unit), tick_step(most),
-                  most * 1.04, data_block("data", data), data_block("values", "-1\t-1\n")),
-      "bars.gp", fmt::format("{} of each cell of {}", numbers.front()->quantity, claim.id)};
-}
-
-/// What the two kinds of marks of a plot are, where there are two.
-std::string legend(bool compared, const char* both) {
-  return compared ? fmt::format(" <small>{}</small>", both) : std::string();
-}
-
-/// The claim's own plots, then bars of its first quantities.
-std::vector<std::pair<Drawing, std::string>> drawings_of(const Claim& claim) {
-  std::vector<std::pair<Drawing, std::string>> out;
-  for (const OwnPlot& plot : claim.plots) {
-    const bool compared =
-        std::ranges::any_of(plot.series, [](const OwnSeries& series) { return series.from_paper; });
-    out.emplace_back(curves_of(plot), escape(plot.title) + legend(compared, "lines: here; rings: the paper"));
-  }
-  std::vector<std::string> quantities;
-  for (const Number& n : claim.numbers) {
-    if (std::ranges::find(quantities, n.quantity) == quantities.end()) quantities.push_back(n.quantity);
-  }
-  std::size_t bars = 0;
-  for (const std::string& quantity : quantities) {
-    std::vector<const Number*> drawn;
-    for (const Number& n : claim.numbers) {
-      if (n.quantity == quantity && n.ours && *n.ours >= 0) drawn.push_back(&n);
+  std::string without;
+  for (const Claim* claim : order) {
+    const std::string link =
+        fmt::format("<a href=\"#{}\"><b>{}</b></a>", anchor("claim", claim->id), escape(claim->id));
+    if (claim->rules.empty()) {
+      without += fmt::format("{}{}", without.empty() ? "" : ", ", link);
+      continue;
     }
-    const auto seen = std::ranges::count_if(drawn, [](const Number* n) { return *n->ours > 0; });
-    if (seen < 2 || drawn.size() > kBarsInAPlotMost || bars == kBarPlotsPerClaim) continue;
-    const bool compared = std::ranges::any_of(drawn, [](const Number* n) { return n->paper.has_value(); });
-    out.emplace_back(bars_of(claim, drawn),
-                     escape(quantity) + legend(compared, "bars: here; strokes: the paper"));
-    ++bars;
+    std::string marks, failing;
+    std::size_t listed = 0, fails = 0;
+    for (const std::size_t i : failures_first(*claim)) {
+      const Rule& rule = claim->rules[i];
+      const std::string_view css = mark_class(rule);
+      marks += fmt::format("<a class=\"{}\" href=\"#{}\" title=\"{}: {}\">{}</a> ", css, rule_id(*claim, i),
+                           escape(rule.verdict), escape(rule.text),
+                           css == "good"  ? "&#10003;"
+                           : css == "bad" ? "&#10007;"
+                                          : "?");
+      if (css != "bad") continue;
+      ++fails;
+      if (listed == kFailuresInTheScoreboard) continue;
+      ++listed;
+      failing += fmt::format("<li>{}</li>\n", escape(rule.text));
+    }
+    if (fails > listed) failing += fmt::format("<li class=\"muted\">{} more</li>\n", fails - listed);
+    rows.push_back({link + " " + escape(claim->title) +
+                        (failing.empty() ? "" : "<ul class=\"fails\">\n" + failing + "</ul>"),
+                    verdict_of(score_of(*claim)), "<span class=\"marks\">" + marks + "</span>"});
   }
+  std::string out = rows.empty() ? ""
+                                 : html_table({{"claim; what does not hold"}, {"result"}, {"checks"}}, rows,
+                                              "cards claims");
+  if (!without.empty()) out += fmt::format("<p>Numbers only: {}</p>\n", without);
   return out;
 }
 
-/// Where own tables show numbers over seeds, the numbers' own table is folded away behind them.
-std::string tables_of(const Claim& claim) {
-  std::string own;
-  for (const OwnTable& table : claim.tables) own += own_table(table);
-  if (claim.numbers.empty()) return own;
-  const bool over_seeds =
-      std::ranges::any_of(claim.numbers, [](const Number& n) { return n.low.has_value(); });
-  if (own.empty() || !over_seeds) return numbers_table(claim) + own;
-  return own + fmt::format("<details><summary>{} numbers with their intervals</summary>\n{}</details>\n",
-                           claim.numbers.size(), numbers_table(claim));
-}
-
-Result<std::string> claim_sections(const std::vector<Claim>& claims, std::int64_t run) {
+Result<std::string> claims_html(const std::vector<Claim>& claims) {
   std::vector<Drawing> drawings;
   std::vector<std::vector<std::string>> titles;
   for (const Claim& claim : claims) {
     titles.emplace_back();
-    for (auto& [drawing, title] : drawings_of(claim)) {
-      drawings.push_back(drawing);
-      titles.back().push_back(title);
+    for (const OwnPlot& plot : plots_of(claim)) {
+      drawings.push_back(curves_of(plot));
+      titles.back().push_back(escape(plot.title) + legend_of(plot));
     }
   }
   auto drawn = draw_all(drawings);
@@ -291,14 +494,19 @@ Result<std::string> claim_sections(const std::vector<Claim>& claims, std::int64_
   std::string out;
   std::size_t next = 0;
   for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = claims[i];
     std::vector<Plot> plots;
     for (const std::string& title : titles[i]) plots.push_back({title, std::move((*drawn)[next++])});
-    out += fmt::format("<section>\n<h2>{}{}{}</h2>\n", escape(claims[i].id),
-                       claims[i].title.empty() ? "" : ": ", escape(claims[i].title));
-    if (!plots.empty()) out += plot_grid(plots);
-    out += rules_table(claims[i]);
-    out += tables_of(claims[i]);
-    out += query_note("claim_numbers", run) + "</section>\n";
+    std::string html = rules_table(claim);
+    if (!plots.empty()) html += plot_grid(plots);
+    html += numbers_of(claim);
+    for (const OwnTable& table : claim.tables) html += own_table(table);
+    out +=
+        folded({.summary = fmt::format("<b>{}</b>{}{} {}", escape(claim.id), claim.title.empty() ? "" : " ",
+                                       escape(claim.title), verdict_of(score_of(claim))),
+                .html = html,
+                .id = anchor("claim", claim.id),
+                .css_class = "cell"});
   }
   return out;
 }
@@ -324,19 +532,30 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
          : rule.verdict == "undecided" ? page.undecided
                                        : page.do_not_hold);
   }
-  const auto sections = claim_sections(*claims, run);
-  if (!sections) return pass_on(sections);
+  const auto html = claims_html(*claims);
+  if (!html) return pass_on(html);
   const std::int64_t rules = page.hold + page.do_not_hold + page.undecided;
   std::string answer =
-      fmt::format("rules that hold: {} of {}; that do not: {}", page.hold, rules, page.do_not_hold);
-  if (rules == 0) answer = "no rule is judged";
+      fmt::format("{} of {} checks against the paper hold, {} do not", page.hold, rules, page.do_not_hold);
+  if (rules == 0) answer = "no check against the paper";
   if (page.undecided > 0)
-    answer += fmt::format("; undecided, a cell is missing or failed: {}", page.undecided);
-  if (page.cells > 0) answer += fmt::format("; cells: {}, failed: {}", page.cells, page.failed);
-  page.html = whole_page(name, fmt::format("<header>\n<p class=\"kind\">An experiment in virtual time</p>\n"
-                                           "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n</header>\n",
-                                           escape(name), answer) +
-                                   *sections);
+    answer += fmt::format("; undecided, since a cell is missing or failed: {}", page.undecided);
+  std::vector<std::pair<std::string, std::string>> facts{{"claims", fmt::format("{}", claims->size())}};
+  if (page.cells > 0) facts.emplace_back("cells", fmt::format("{}", page.cells));
+  if (page.failed > 0) facts.emplace_back("failed cells", fmt::format("{}", page.failed));
+  Page whole{.title = name,
+             .opening = fmt::format("<header>\n<p class=\"kind\">An experiment in virtual time</p>\n"
+                                    "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n{}</header>\n",
+                                    escape(name), answer, facts_line(facts)),
+             .sections = {}};
+  if (!claims->empty()) {
+    whole.sections.push_back({.id = "scoreboard",
+                              .title = "Scoreboard",
+                              .html = scoreboard(*claims) + query_note("claim_rules", run)});
+    whole.sections.push_back(
+        {.id = "claims", .title = "Claims", .html = *html + query_note("claim_numbers", run)});
+  }
+  page.html = framed_page(whole);
   return page;
 }
 

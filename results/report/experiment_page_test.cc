@@ -1,9 +1,12 @@
-// The page of an experiment, above all that every unit of its numbers can stand at an axis.
+// The page of an experiment: what comes first, and that each number, rule and line is there whatever it is made of.
 #include "results/report/experiment_page.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "results/db/database_fixture.h"
+#include "results/report/html.h"
+#include "results/report/page_parts.h"
 
 namespace headcrash::report {
 namespace {
@@ -43,16 +46,19 @@ std::size_t plots_in(const std::string& html) {
   return count;
 }
 
-TEST_F(ExperimentPageTest, AUnitStandsAtTheAxisWhateverItIsMadeOf) {
+TEST_F(ExperimentPageTest, AUnitStandsWithItsNumbersWhateverItIsMadeOf) {
   std::vector<std::string> units = {"",     "s",    "ms",    "us",        "%",
                                     "1/s",  "MB/s", "bytes", "%.0s",      "100 %%",
                                     "% %d", "\\n",  "\"",    "\xc2\xb5s", "requests a second"};
   for (char c = ' '; c <= '~'; ++c) units.emplace_back(1, c);
   const auto page = page_with(units);
   ASSERT_TRUE(page) << page.error().message();
-  EXPECT_EQ(plots_in(page->html), units.size());
-  for (const char* at_axis : {">20 s<", ">20 %<", ">20 100 %%<", ">20 %.0s<"})
-    EXPECT_NE(page->html.find(at_axis), std::string::npos) << at_axis;
+  EXPECT_EQ(times(page->html, "<span class=\"meter\">"), 2 * units.size()) << "a bar a number";
+  for (const std::string& unit : units) {
+    const std::string heading =
+        unit.empty() ? ">elapsed</th>" : ">" + escape("elapsed (" + unit + ")") + "</th>";
+    EXPECT_NE(page->html.find(heading), std::string::npos) << heading;
+  }
 }
 
 TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAreNone) {
@@ -65,7 +71,8 @@ TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAre
   const auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   EXPECT_NE(
-      page->html.find(">rules that hold: 1 of 3; that do not: 1; undecided, a cell is missing or failed: 1<"),
+      page->html.find(
+          ">1 of 3 checks against the paper hold, 1 do not; undecided, since a cell is missing or failed: 1<"),
       std::string::npos)
       << page->html;
 }
@@ -81,15 +88,16 @@ TEST_F(ExperimentPageTest, EveryLineOfAPlotIsThereHoweverManyPointsItHas) {
                                 false, static_cast<double>(x), static_cast<double>(x * line % 7)});
   }
   ASSERT_TRUE(database.record_claims(run, records));
-  const auto page = experiment_page(database, run);
+  auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
+  page->html = without_own_script(page->html);
   // A path that is not closed swallows what follows it.
   std::size_t open = 0;
   for (auto at = page->html.find("<path"); at != std::string::npos; at = page->html.find("<path", at + 1))
     if (page->html.find("/>", at) > page->html.find('<', at + 1)) ++open;
   EXPECT_EQ(open, 0U);
-  EXPECT_NE(page->html.find(">no rule is judged<"), std::string::npos);
-  EXPECT_EQ(page->html.find("the paper"), std::string::npos);
+  EXPECT_NE(page->html.find(">no check against the paper<"), std::string::npos);
+  EXPECT_EQ(page->html.find(": the paper"), std::string::npos) << "no legend of marks that are not there";
 }
 
 TEST_F(ExperimentPageTest, ThePaperHasColumnsAndStrokesWhereItHasNumbers) {
@@ -133,9 +141,57 @@ TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
   EXPECT_EQ(page->hold, 1);
   EXPECT_EQ(plots_in(page->html), 2U);
   for (const char* text :
-       {"<h2>C-1</h2>", "a rule without a number", "<h3>Sizes &amp; delays</h3>", "who &lt;b&gt;",
+       {"<b>C-1</b>", "a rule without a number", "<h3>Sizes &amp; delays</h3>", "who &lt;b&gt;",
         "&quot;x&quot;", ">12<", "<h3>Another</h3>", "delay (s)", ">ours<"})
     EXPECT_NE(page->html.find(text), std::string::npos) << text;
+}
+
+TEST_F(ExperimentPageTest, ClaimsAndRulesThatDoNotHoldComeFirst) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  records.numbers = {{"C-0", "part", "numbers only", "one", "cost", "", std::nullopt, 5.0, ""}};
+  records.rules = {{"C-1", "all is well", "holds", ""},
+                   {"C-2", "not known", "undecided", ""},
+                   {"C-3", "the good one", "holds", "1"},
+                   {"C-3", "the bad one", "does not hold", "2 < 3"}};
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = must(experiment_page(database, run));
+  expect_links_lead_somewhere(page.html);
+  const auto scoreboard = all_between(page.html, "<section id=\"scoreboard\">", "</section>").at(0);
+  const auto place = [&](const char* text) { return scoreboard.find(text); };
+  EXPECT_LT(place("#claim.C-3"), place("#claim.C-2"));
+  EXPECT_LT(place("#claim.C-2"), place("#claim.C-1"));
+  EXPECT_LT(place("#claim.C-1"), place("#claim.C-0"));
+  EXPECT_LT(place("<li>the bad one</li>"), place("#claim.C-2"))
+      << "what does not hold is said in the scoreboard";
+  EXPECT_NE(place("<span class=\"verdict bad\">1 of 2 fail</span>"), std::string::npos);
+  EXPECT_NE(place("<span class=\"verdict good\">holds</span>"), std::string::npos);
+  // In the claim itself, too; and each rule has an address.
+  EXPECT_LT(page.html.find("<tr class=\"bad\" id=\"rule.C-3/2\">"),
+            page.html.find("<tr class=\"good\" id=\"rule.C-3/1\">"));
+}
+
+TEST_F(ExperimentPageTest, NumbersByUsersAreLinesOverUsersAndStandOnce) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  for (const char* scheme : {"No Order", "Soft Updates"})
+    for (const int users : {1, 2, 8})
+      records.numbers.push_back({"C-1", "part", "split among users", fmt::format("{}, {}", scheme, users),
+                                 "throughput", "1/s", std::nullopt,
+                                 1000.0 + users + (scheme[0] == 'S' ? 100 : 0), ""});
+  records.numbers.push_back(
+      {"C-2", "part", "two points", "No Order, 1", "throughput", "1/s", std::nullopt, 2001.0, ""});
+  records.numbers.push_back(
+      {"C-2", "part", "two points", "No Order, 2", "throughput", "1/s", std::nullopt, 2002.0, ""});
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = must(experiment_page(database, run));
+  EXPECT_EQ(plots_in(page.html), 1U) << "two points are no line";
+  const auto plot = all_between(page.html, "<svg", "</svg>").at(0);
+  EXPECT_EQ(times(plot, ">users<"), 1U) << "what is at the axis";
+  for (const char* number : {">1001<", ">1108<", ">2002<"}) EXPECT_EQ(times(page.html, number), 1U) << number;
+  EXPECT_EQ(times(page.html, "<span class=\"meter\">"), 2U);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cstdlib>
 
 #include "results/db/database_fixture.h"
+#include "results/report/html.h"
+#include "results/report/page_parts.h"
 #include "results/report/query.h"
 #include "results/report/report.h"
 
@@ -63,28 +65,47 @@ class ExplorationReport : public db::ScratchFolder {
   int number_ = 0;
 };
 
-TEST_F(ExplorationReport, ControlsFirstThenCandidatesWithFailuresCoverageAndSteps) {
+TEST_F(ExplorationReport, CandidatesBeforeControlsWithBugsCoverageAndSteps) {
   add({"btrfs", "clean", "silent-loss", {}, ""});
   add({"ext4", "clean", "replayed", {}, ""});
   add({"ext4-nobarrier", "loss", "silent-loss", "lose", ""});
   add({"xfs", "clean", "lost-synced-data", "lose", "write-through"});
   add({"xfs", "clean", "replayed", "keep", ""});
   const std::string html = page();
-  const auto controls = html.find("<h3>Controls</h3>"), candidates = html.find("<h3>Candidates</h3>"),
-             verdicts = html.find("<h2>Verdicts</h2>");
+  expect_links_lead_somewhere(html);
+  const auto bugs = html.find("<section id=\"bugs\">"), candidates = html.find("<h3 id=\"candidates\">"),
+             controls = html.find("<h3 id=\"controls\">"), trials = html.find("<section id=\"trials\">");
   ASSERT_NE(controls, std::string::npos);
-  EXPECT_LT(controls, candidates);
-  EXPECT_LT(candidates, verdicts);
-  EXPECT_LT(html.find("ext4-nobarrier", controls), candidates);
+  EXPECT_LT(bugs, candidates);
+  EXPECT_LT(candidates, controls);
+  EXPECT_LT(controls, trials);
+  EXPECT_LT(html.find("ext4-nobarrier", controls), trials);
   EXPECT_EQ(html.find("This report is invalid"), std::string::npos);
   EXPECT_NE(html.find("1 of 2 file systems kept what they promise; btrfs lost synced data"),
             std::string::npos)
       << "no control among them";
-  EXPECT_LT(html.find("<h4>btrfs: silent-loss"), html.find("<h4>control ext4-nobarrier: silent-loss"));
+  const auto bug = html.find("<div class=\"card bug\" id=\"bug.btrfs..silent-loss.posix\">"),
+             wanted = html.find("<details id=\"wanted\"");
+  ASSERT_NE(bug, std::string::npos);
+  EXPECT_LT(bug, wanted);
+  EXPECT_EQ(times(html, "class=\"card bug\""), 1U) << "one card a bug";
+  const std::string card = html.substr(bug, wanted - bug);
+  EXPECT_NE(card.find("workloads that show it: 1 of 1; crash states: 1"), std::string::npos) << card;
+  EXPECT_NE(card.find("<p class=\"operations\">create foo; fsync foo</p>"), std::string::npos) << card;
+  for (const char* key : {"btrfs+/stage/ace-seq1/0", "ext4-nobarrier+/stage/ace-seq1/2"})
+    EXPECT_NE(html.find("id=\"" + anchor("failure", std::string(key) + ".w24-7") + "\""), std::string::npos)
+        << key;
+  // A strip a file system and duty: of the two states of each, the second has lost.
+  const auto strips = all_between(html, "<div class=\"strip\">", "</div>\n</div>").at(0);
+  EXPECT_EQ(times(strips, "<svg"), 5U);
+  EXPECT_EQ(times(strips, "<rect class=\"l\""), 3U) << "btrfs and two controls";
+  EXPECT_LT(strips.find("btrfs"), strips.find("ext4-nobarrier")) << "candidates first";
+  EXPECT_NE(html.find("<span>cut after 20 events</span><span>24</span>"), std::string::npos);
   EXPECT_NE(html.find("28 of 4096 subsets"), std::string::npos) << "what a bound left out";
   EXPECT_NE(html.find("&lt;persistent&gt;"), std::string::npos) << "the account, escaped";
   EXPECT_NE(html.find("headcrash replay &#39;btrfs"), std::string::npos);
-  EXPECT_EQ(html.find("<h2>Lateness"), std::string::npos) << "a stage has no clock to be late by";
+  EXPECT_EQ(html.find("<section id=\"lateness\">"), std::string::npos)
+      << "a stage has no clock to be late by";
   const auto json = must(report_summary(*database_, run_)).figures;
   EXPECT_EQ(json["unexpected"], 1) << "btrfs, and no control";
   EXPECT_EQ(json["valid"], true);
@@ -127,6 +148,34 @@ TEST_F(ExplorationReport, EachControlIsJudgedByWhatItMustShow) {
 TEST_F(ExplorationReport, OneLosingWorkloadOfManyIsEnoughForAControl) {
   for (int i = 0; i < 5; ++i) add({"f2fs", "loss", i == 3 ? "lost-synced-data" : "replayed", "lose", ""});
   EXPECT_EQ(must(run_query(*database_, "cells", run_)).row(0).maybe_integer("met"), 1);
+}
+
+TEST_F(ExplorationReport, FailuresOfOneKindAreOneCardWithTheShortestListFirst) {
+  for (int i = 0; i < 3; ++i) {
+    auto trial = db::some_explored_trial("f2fs/stage/ace-seq1/" + std::to_string(i));
+    trial.filesystem = "f2fs";
+    trial.states[1].failure->operations =
+        i == 1 ? "write a 0 4096\nfsync a" : "create b\nwrite b 0 4096\nsync\ntruncate b 0\nfdatasync b";
+    must(database_->record_trial(run_, trial));
+  }
+  add({"ext4-nobarrier", "loss", "silent-loss", "lose", ""});
+  const std::string html = page();
+  EXPECT_EQ(times(html, "class=\"card bug\""), 1U);
+  const auto bug = html.find("class=\"card bug\"");
+  EXPECT_EQ(html.find("<p class=\"operations\">", bug),
+            html.find("<p class=\"operations\">write a 0 4096; fsync a</p>"));
+  EXPECT_NE(html.find("3 failure reports"), std::string::npos);
+  // Operations by file system, the promise after them included.
+  const auto map =
+      all_between(html.substr(html.find("<section id=\"bugs\">")), "<table class=\"heat\">", "</table>")
+          .at(0);
+  EXPECT_NE(map.find(">write, then fsync</th>"), std::string::npos) << map;
+  EXPECT_NE(
+      map.find(
+          "<td class=\"hbad\" data-label=\"f2fs\" title=\"2 of 3 trials of f2fs fail after truncate, then fdatasync\">2</td>"),
+      std::string::npos)
+      << map;
+  EXPECT_NE(map.find("<td class=\"hwant\" data-label=\"ext4-nobarrier\""), std::string::npos) << map;
 }
 
 TEST_F(ExplorationReport, AFailureThatWasNotSeenAgainIsSaidToBeTheLaboratorys) {

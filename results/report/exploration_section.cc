@@ -1,11 +1,11 @@
-// What was explored: controls first, then candidates; how much of each strategy's space; the failures with
-// their accounts and the command that shows each again; where the time went.
+// What was explored: a strip of states by where their cut is, candidates before controls; how much of each strategy's
+// space; where the time went. The failures are bugs_section.cc's.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "results/report/figures.h"
@@ -19,17 +19,16 @@ using Kind = Column::Kind;
 
 /// Beyond this a count of states is shown as a power of ten.
 constexpr double kCountable = 1e9;
-/// Of a workload: the end is what tells.
-constexpr std::size_t kOperationsInALine = 8;
+constexpr std::size_t kStripBins = 110;
+constexpr std::size_t kStepsNamed = 5;
 
 std::string space(double states) {
   if (states < kCountable) return fmt::format("{:.0f}", states);
   return fmt::format("10<sup>{:.0f}</sup>", std::floor(std::log10(states)));
 }
 
-std::string name_of(const Facts& facts, const std::string& filesystem, const std::string& variant,
-                    const std::string& workload) {
-  return cell_name(facts, filesystem, variant.empty() ? "as the adapter says" : variant, workload);
+std::string name_of(const std::string& filesystem, const std::string& variant, const std::string& workload) {
+  return cell_name(filesystem, variant.empty() ? "as the adapter says" : variant, workload);
 }
 
 std::string duty(const std::string& control) {
@@ -64,19 +63,20 @@ std::string explored_table(const Facts& facts, bool controls) {
   for (const ExploredCell& cell : facts.explored) {
     if (cell.control.empty() == controls) continue;
     rows.push_back(
-        {name_of(facts, cell.filesystem, cell.variant, cell.workload),
+        {name_of(cell.filesystem, cell.variant, cell.workload),
          outcome_bar(cell.clean, cell.replayed, cell.lost, cell.repaired + cell.other + cell.harness_errors),
          number(cell.trials), number(cell.states), number(cell.clean), number(cell.replayed),
-         number(cell.repaired), number(cell.lost, "no"), number(cell.other + cell.harness_errors, "warn"),
-         confirmed(cell)});
+         number(cell.repaired), number(cell.lost, controls ? nullptr : "no"),
+         number(cell.other + cell.harness_errors, "warn"), confirmed(cell)});
     if (!controls) continue;
     const auto judged = std::ranges::find_if(facts.cells, [&](const Cell& each) {
       return each.filesystem == cell.filesystem && each.variant == cell.variant &&
              each.workload == cell.workload && each.must == cell.control && each.device == "stage";
     });
     const bool met = judged != facts.cells.end() && judged->met.value_or(false);
-    rows.back().push_back(fmt::format("<span class=\"{}\">{} {}</span><small>{}</small>", met ? "yes" : "no",
-                                      met ? "&#10003;" : "&#10007;", met ? "yes" : "no", duty(cell.control)));
+    rows.back().push_back(fmt::format("<span class=\"verdict {}\">{}</span><small>{}</small>",
+                                      met ? "good" : "bad", met ? "as expected" : "not as expected",
+                                      duty(cell.control)));
   }
   return rows.empty() ? std::string{} : html_table(columns, rows, "cards verdicts");
 }
@@ -95,90 +95,110 @@ std::string coverage_table(const Facts& facts) {
     const std::string whole = c.whole == c.trials ? "<span class=\"yes\">nothing</span>"
                                                   : fmt::format("{}<small>{} of {} trials whole</small>",
                                                                 escape(c.bound), c.whole, c.trials);
-    rows.push_back({name_of(facts, c.filesystem, c.variant, c.workload), escape(c.strategy), space(c.space),
+    rows.push_back({name_of(c.filesystem, c.variant, c.workload), escape(c.strategy), space(c.space),
                     number(c.generated), number(c.distinct_states), number(c.checked), percent(c.mean_share),
                     whole});
   }
   return html_table(columns, rows, "cards");
 }
 
-bool is_wanted(const Failure& f) {
-  return f.control == "lose" || f.control == "damage";
-}
+/// Of states whose cuts are beside each other, drawn as one.
+struct Bin {
+  std::int64_t kept = 0, lost = 0, other = 0;
+};
 
-/// Failures of one file system that are shown together.
-std::string kind_of(const Failure& f) {
-  return fmt::format("{}{}{}: {} ({}){}", is_wanted(f) ? "control " : "", f.filesystem,
-                     f.variant.empty() ? "" : " (" + f.variant + ")", f.verdict, f.tier,
-                     f.confirmed ? "" : ", not reproduced on a fresh guest");
-}
-
-/// "create foo; sync; rename foo bar", the last of them.
-std::string in_a_line(const std::string& operations) {
-  std::vector<std::string_view> lines;
-  for (std::string_view rest = operations; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    if (end > 0) lines.push_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
+  std::string out =
+      fmt::format("<svg viewBox=\"0 0 {} 16\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">",
+                  bins.size(), escape(spoken));
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const Bin& bin = bins[i];
+    const std::int64_t all = bin.kept + bin.lost + bin.other;
+    if (all == 0) continue;
+    out += fmt::format("<rect class=\"k\" x=\"{}\" y=\"8\" width=\"1\" height=\"8\"/>", i);
+    // A failure is to be seen however many states beside it are clean: at least the upper half.
+    if (bin.lost > 0) {
+      const double height = 8 + 8.0 * static_cast<double>(bin.lost) / static_cast<double>(all);
+      out += fmt::format("<rect class=\"l\" x=\"{}\" y=\"0\" width=\"1\" height=\"{:.1f}\"/>", i, height);
+    } else if (bin.other > 0) {
+      out += fmt::format("<rect class=\"o\" x=\"{}\" y=\"4\" width=\"1\" height=\"12\"/>", i);
+    }
   }
-  const std::size_t first = lines.size() <= kOperationsInALine ? 0 : lines.size() - kOperationsInALine;
-  return fmt::format("{}{}", first == 0 ? "" : "...; ",
-                     fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), "; "));
+  return out + "</svg>";
 }
 
-std::string shown_again(const Facts& facts, const Failure& f) {
-  if (f.replay.empty()) return {};
-  return fmt::format("<code>{}</code>", escape(f.replay + " --db " + facts.database));
-}
-
-std::string account_of(const Facts& facts, const Failure& f, bool open) {
-  std::string out;
-  if (!f.confirmed) {
-    out += fmt::format("<p class=\"warn\">Not reproduced on a fresh guest{}{}</p>\n",
-                       f.disagreement.empty() ? "." : ": ", escape(f.disagreement));
+/// A strip a file system, all with the same axis: where in the recording the cut was.
+std::string strips(const Facts& facts) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
+  for (const CutPlace& place : facts.cuts) {
+    first = std::min(first, place.cut);
+    last = std::max(last, place.cut);
   }
-  out += fmt::format("<pre><code>{}</code></pre>\n", escape(f.account.empty() ? f.summary : f.account));
-  if (const std::string command = shown_again(facts, f); !command.empty())
+  if (facts.cuts.empty()) return {};
+  const auto span = static_cast<std::size_t>(last - first + 1);
+  const std::size_t bins = std::min(kStripBins, span);
+  std::string out = "<div class=\"strip\">\n";
+  for (std::size_t i = 0; i < facts.cuts.size();) {
+    const CutPlace& of = facts.cuts[i];
+    std::vector<Bin> strip(bins);
+    Bin sum;
+    for (; i < facts.cuts.size() && facts.cuts[i].filesystem == of.filesystem &&
+           facts.cuts[i].variant == of.variant && facts.cuts[i].control == of.control;
+         ++i) {
+      const CutPlace& place = facts.cuts[i];
+      Bin& bin = strip[static_cast<std::size_t>(place.cut - first) * bins / span];
+      for (Bin* each : {&bin, &sum}) {
+        each->kept += place.kept;
+        each->lost += place.lost;
+        each->other += place.other;
+      }
+    }
     out += fmt::format(
-        "<p>Reproduce, with <code>--html crash.html</code> as a page that shows the cut: {}</p>\n", command);
-  return details(fmt::format("{}, state {}", f.key, f.state), out, "cell", open);
+        "<div>{}<small>{}{}</small></div>{}\n", filesystem_name(of.filesystem, !of.variant.empty()),
+        of.variant.empty() ? "" : " " + escape(of.variant), of.control.empty() ? "" : " control",
+        strip_of(strip, fmt::format("{} {}: states kept {}, lost {}, other {}", of.filesystem, of.variant,
+                                    sum.kept, sum.lost, sum.other)));
+  }
+  return out +
+         fmt::format("<div class=\"axis\"><span>cut after {} events</span><span>{}</span></div>\n</div>\n",
+                     first, last) +
+         "<p class=\"legend\"><span><i class=\"box replayed\"></i>all promises kept</span> <span><i class=\"box lost\"></i>some state "
+         "of these cuts lost data: from the top, at least half of the height</span> <span><i class=\"box other\"></i>other</span></p>\n";
 }
 
-/// Failures of one kind: each in a line, their accounts below.
-std::string failures_of_a_kind(const Facts& facts, const std::vector<const Failure*>& alike, bool open) {
-  const std::vector<Column> columns = {{"trial and state"}, {"what was done"}, {"show it again"}};
+/// One bar a file system: its longest steps by shades, the rest hatched.
+std::string time_bars(const Facts& facts) {
+  std::map<std::string, double> totals;
+  for (const StepTime& s : facts.steps) totals[s.step] += s.total_ms;
+  std::vector<std::pair<std::string, double>> order(totals.begin(), totals.end());
+  std::ranges::stable_sort(order, std::greater<>(), &std::pair<std::string, double>::second);
+  std::map<std::string, std::size_t> shades;
+  for (std::size_t i = 0; i < order.size() && i < kStepsNamed; ++i) shades[order[i].first] = i;
   std::vector<std::vector<std::string>> rows;
-  std::string accounts;
-  for (const Failure* f : alike) {
-    rows.push_back({fmt::format("{}<small>state <code>{}</code> ({})</small>", escape(f->key),
-                                escape(f->state), escape(f->strategy)),
-                    escape(in_a_line(f->operations.empty() ? f->summary : f->operations)),
-                    shown_again(facts, *f)});
-    accounts += account_of(facts, *f, open);
+  for (std::size_t i = 0; i < facts.steps.size();) {
+    const std::string filesystem = facts.steps[i].filesystem;
+    std::vector<double> parts(kStepsNamed + 1, 0);
+    double total = 0;
+    for (; i < facts.steps.size() && facts.steps[i].filesystem == filesystem; ++i) {
+      const auto shade = shades.find(facts.steps[i].step);
+      parts[shade == shades.end() ? kStepsNamed : shade->second] += facts.steps[i].total_ms;
+      total += facts.steps[i].total_ms;
+    }
+    std::string bar = "<div class=\"stack\">";
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      if (parts[part] <= 0) continue;
+      bar += fmt::format("<i class=\"s{}\" style=\"flex-grow:{:.0f}\" title=\"{} {}\"></i>", part,
+                         parts[part], part < kStepsNamed ? escape(order[part].first) : "other steps",
+                         milliseconds(parts[part]));
+    }
+    rows.push_back({filesystem_name(filesystem), bar + "</div>", milliseconds(total)});
   }
-  return fmt::format("<h4>{}</h4>\n", escape(kind_of(*alike.front()))) + html_table(columns, rows, "cards") +
-         (open ? accounts
-               : details(alike.size() == 1 ? "Failure report" : "Failure reports", accounts, "cell"));
-}
-
-std::string failures_part(const Facts& facts) {
-  if (facts.failures.empty()) return "<p class=\"muted\">No state failed.</p>\n";
-  // As the query orders them: candidates first.
-  std::vector<std::vector<const Failure*>> kinds;
-  std::map<std::string, std::size_t> known;
-  for (const Failure& f : facts.failures) {
-    const auto [kind, is_new] = known.try_emplace(kind_of(f), kinds.size());
-    if (is_new) kinds.emplace_back();
-    kinds[kind->second].push_back(&f);
-  }
-  const auto candidates = std::ranges::count_if(facts.failures, std::not_fn(is_wanted));
-  std::string out;
-  for (const auto& alike : kinds)
-    out += failures_of_a_kind(facts, alike, candidates == 1 && !is_wanted(*alike.front()));
-  const auto shown = static_cast<std::int64_t>(facts.failures.size());
-  if (facts.failures_in_all > shown)
-    out += fmt::format("<p class=\"note\">And {} more in the database.</p>\n", facts.failures_in_all - shown);
-  return out;
+  std::string legend = "<p class=\"legend\">";
+  for (std::size_t i = 0; i < order.size() && i < kStepsNamed; ++i)
+    legend += fmt::format("<span><i class=\"box s{}\"></i>{}</span> ", i, escape(order[i].first));
+  if (order.size() > kStepsNamed) legend += "<span><i class=\"box s5\"></i>other steps</span>";
+  return html_table({{"file system"}, {"time by step"}, {"total", Kind::number}}, rows, "times") + legend +
+         "</p>\n";
 }
 
 std::string steps_table(const Facts& facts) {
@@ -187,30 +207,48 @@ std::string steps_table(const Facts& facts) {
                                        {"each", Kind::number},  {"share", Kind::number}};
   std::vector<std::vector<std::string>> rows;
   for (const StepTime& s : facts.steps) {
-    rows.push_back(
-        {filesystem_name(facts, s.filesystem), escape(s.step), number(s.count), milliseconds(s.total_ms),
-         s.count == 0 ? "" : milliseconds(s.total_ms / static_cast<double>(s.count)), percent(s.share)});
+    rows.push_back({filesystem_name(s.filesystem), escape(s.step), number(s.count), milliseconds(s.total_ms),
+                    s.count == 0 ? "" : milliseconds(s.total_ms / static_cast<double>(s.count)),
+                    percent(s.share)});
   }
   return html_table(columns, rows, "cards");
 }
 
 }  // namespace
 
-std::string exploration_section(const Facts& facts) {
+Section exploration_section(const Facts& facts) {
   if (facts.explored.empty()) return {};
   const std::int64_t run = facts.run.id;
-  std::string out = "<section>\n<h2>Crash states</h2>\n";
-  if (const std::string controls = explored_table(facts, true); !controls.empty())
-    out += "<h3>Controls</h3>\n" + controls;
-  if (const std::string candidates = explored_table(facts, false); !candidates.empty())
-    out += "<h3>Candidates</h3>\n" + candidates;
-  out += query_note("explored", run);
-  out += "<h3>Failures</h3>\n" + failures_part(facts) + query_note("failures", run);
-  if (!facts.coverage.empty())
-    out += "<h3>Coverage</h3>\n" + coverage_table(facts) + query_note("coverage", run);
-  if (!facts.steps.empty())
-    out += "<h3>Where the time went</h3>\n" + steps_table(facts) + query_note("steps", run);
-  return out + "</section>\n";
+  Section section{.id = "states", .title = "Crash states", .html = strips(facts)};
+  std::string& out = section.html;
+  if (!facts.cuts.empty()) out += query_note("cuts", run);
+  const std::string candidates = explored_table(facts, false), controls = explored_table(facts, true);
+  std::string tables;
+  if (!candidates.empty()) tables += anchored(3, "candidates", "Candidates") + candidates;
+  if (!controls.empty()) tables += anchored(3, "controls", "Controls") + controls;
+  out += folded({.summary = fmt::format("{} cells in numbers", facts.explored.size()),
+                 .html = tables + query_note("explored", run),
+                 .id = "explored"});
+  if (!facts.coverage.empty()) {
+    std::int64_t checked = 0, whole = 0, trials = 0;
+    for (const StrategyCoverage& each : facts.coverage) {
+      checked += each.checked;
+      whole += each.whole;
+      trials += each.trials;
+    }
+    out += folded(
+        {.summary = fmt::format("Coverage: {} states checked; explored whole: {} of {} strategies of trials",
+                                checked, whole, trials),
+         .html = coverage_table(facts) + query_note("coverage", run),
+         .id = "coverage"});
+  }
+  if (!facts.steps.empty()) {
+    out += anchored(3, "time", "Where the time went") + time_bars(facts) +
+           folded({.summary = "Steps in numbers",
+                   .html = steps_table(facts) + query_note("steps", run),
+                   .id = "steps"});
+  }
+  return section;
 }
 
 }  // namespace headcrash::report

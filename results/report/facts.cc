@@ -192,9 +192,10 @@ void add_to_curves(std::vector<LatencyCurve>& curves, const Row& row) {
 void add_to_panels(std::vector<IoPanel>& panels, const Row& row) {
   const auto filesystem = row.text("filesystem");
   if (panels.empty() || panels.back().filesystem != filesystem) {
-    panels.push_back({filesystem, row.text("key"), row.maybe_real("cut_ms"), {}});
+    panels.push_back({filesystem, row.text("key"), row.maybe_real("cut_ms"), row.integer("requests"), {}});
   }
-  panels.back().points.push_back({row.real("at_ms"), row.integer("lba"), row.text("op")});
+  panels.back().points.push_back({row.real("at_ms"), row.integer("lba"), row.text("op"),
+                                  row.integer("sectors"), row.maybe_real("response_us")});
 }
 
 /// Runs the queries one after the other until one fails.
@@ -247,6 +248,11 @@ void gather_exploration(Reader& reader, Facts& facts) {
     facts.failures.push_back(failure_of(row));
     facts.failures_in_all = row.integer("total");
   });
+  reader.each("cuts", [&](const Row& row) {
+    facts.cuts.push_back({row.text("filesystem"), row.text("variant"), row.text("control"),
+                          row.integer("cut"), row.integer("kept"), row.integer("lost"),
+                          row.integer("other")});
+  });
   reader.each("steps", [&](const Row& row) {
     facts.steps.push_back({row.text("filesystem"), row.text("step"), row.integer("count"),
                            row.real("total_ms"), row.real("share")});
@@ -292,6 +298,11 @@ Result<Facts> gather_in_snapshot(db::Database& database, std::int64_t run) {
   attach_details(reader, facts.trials);
   reader.each("recovery", [&](const Row& row) { facts.recovery.push_back(recovery_of(row)); });
   reader.each("latency", [&](const Row& row) { add_to_curves(facts.latency, row); });
+  reader.each("responses", [&](const Row& row) {
+    facts.responses.push_back({row.text("device"), row.text("filesystem"), row.text("op"),
+                               row.integer("requests"), row.real("p50"), row.real("p90"), row.real("p99"),
+                               row.real("most"), row.real("mean")});
+  });
   reader.each("io", [&](const Row& row) { add_to_panels(facts.io, row); });
   gather_exploration(reader, facts);
   if (reader.error()) return tl::unexpected(*reader.error());
@@ -304,10 +315,6 @@ std::int64_t Facts::unexpected() const {
   std::int64_t sum = 0;
   for (const auto& cell : cells) sum += cell.unexpected;
   return sum;
-}
-
-std::size_t Facts::colour_of(const std::string& filesystem) const {
-  return static_cast<std::size_t>(std::ranges::find(filesystems, filesystem) - filesystems.begin());
 }
 
 Result<Facts> gather_outline(db::Database& database, std::int64_t run) {

@@ -3,6 +3,7 @@
 // Page, answer and JSON are made of this and therefore agree.
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -86,6 +87,12 @@ struct Failure {
   std::int64_t findings = 0;
 };
 
+/// Crash states by where the cut is, as the number of events before it, over all workloads of a file system.
+struct CutPlace {
+  std::string filesystem, variant, control;
+  std::int64_t cut = 0, kept = 0, lost = 0, other = 0;
+};
+
 struct StepTime {
   std::string filesystem, step;
   std::int64_t count = 0;
@@ -109,14 +116,25 @@ struct LatencyCurve {
   std::vector<std::pair<double, double>> points;  ///< (microseconds, share that took at most that)
 };
 
+/// Response times of one kind of request in the sample, by the model.
+struct Responses {
+  std::string device, filesystem, op;  ///< read, write, flush
+  std::int64_t requests = 0;
+  double p50_us = 0, p90_us = 0, p99_us = 0, most_us = 0, mean_us = 0;
+};
+
+/// A request of the sample; of `media`, what reached the medium.
 struct IoPoint {
   double at_ms = 0;
   std::int64_t lba = 0;
   std::string op;
+  std::int64_t sectors = 0;
+  std::optional<double> response_us = {};  ///< by the model; none: it never came, or there is none
 };
 struct IoPanel {
   std::string filesystem, key;
   std::optional<double> cut_ms;
+  std::int64_t requests = 0;  ///< that were made while the points were sampled, as the device counted them
   std::vector<IoPoint> points;
 };
 
@@ -132,13 +150,15 @@ struct Unclocked {
 };
 
 struct Facts {
-  std::string database;  ///< the file, as it was named
+  std::string database;          ///< the file, as it was named
+  std::filesystem::path folder;  ///< of the report: pages of crashes lie there, too
   Run run;
-  std::vector<std::string> filesystems;  ///< sorted; the place is the colour
+  std::vector<std::string> filesystems;  ///< sorted
   std::vector<Cell> cells;
   std::vector<Trial> trials;  ///< in the order of the cells
   std::vector<Recovery> recovery;
   std::vector<LatencyCurve> latency;
+  std::vector<Responses> responses;
   std::vector<IoPanel> io;
   std::vector<Lateness> lateness;
   std::vector<Unclocked> unclocked;
@@ -146,10 +166,10 @@ struct Facts {
   std::vector<StrategyCoverage> coverage;
   std::vector<Failure> failures;  ///< the first ones
   std::int64_t failures_in_all = 0;
+  std::vector<CutPlace> cuts;  ///< by file system, variant and control, then by place
   std::vector<StepTime> steps;
 
   std::int64_t unexpected() const;
-  std::size_t colour_of(const std::string& filesystem) const;
 };
 
 /// Errors: an empty database, no such run. All queries see one state, even while a campaign writes.

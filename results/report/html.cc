@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "results/report/palette.h"
 #include "results/report/query.h"
 
@@ -103,9 +105,14 @@ std::string html_table(const std::vector<Column>& columns, const std::vector<std
 
 std::string details(const std::string& summary, const std::string& html, const std::string& css_class,
                     bool open) {
-  return fmt::format("<details{}{}><summary>{}</summary>\n{}</details>\n",
-                     css_class.empty() ? "" : " class=\"" + css_class + "\"", open ? " open" : "",
-                     escape(summary), html);
+  return folded({.summary = escape(summary), .html = html, .css_class = css_class, .open = open});
+}
+
+std::string folded(const Fold& fold) {
+  return fmt::format("<details{}{}{}><summary>{}</summary>\n{}</details>\n",
+                     fold.id.empty() ? "" : " id=\"" + fold.id + "\"",
+                     fold.css_class.empty() ? "" : " class=\"" + fold.css_class + "\"",
+                     fold.open ? " open" : "", fold.summary, fold.html);
 }
 
 std::string query_note(const std::string& name, std::int64_t run) {
@@ -133,15 +140,54 @@ std::string outcome_bar(std::int64_t clean, std::int64_t replayed, std::int64_t 
   return out + "</span>";
 }
 
-std::string filesystem_name(const Facts& facts, const std::string& filesystem) {
-  return fmt::format("<span class=\"fs\"><i class=\"dot c{}\"></i>{}</span>",
-                     facts.colour_of(filesystem) % kFilesystemColours.size(), escape(filesystem));
+std::string filesystem_dot(const std::string& filesystem, bool variant) {
+  return fmt::format("<i class=\"dot c{}{}\"></i>", filesystem_colour(filesystem),
+                     variant || is_mode(filesystem) ? " mode" : "");
 }
 
-std::string cell_name(const Facts& facts, const std::string& filesystem, const std::string& device,
-                      const std::string& workload) {
-  return fmt::format("{}<small>{} &middot; {}</small>", filesystem_name(facts, filesystem), escape(device),
+std::string filesystem_name(const std::string& filesystem, bool variant) {
+  return fmt::format("<span class=\"fs\">{}{}</span>", filesystem_dot(filesystem, variant),
+                     escape(filesystem));
+}
+
+std::string cell_name(const std::string& filesystem, const std::string& device, const std::string& workload) {
+  return fmt::format("{}<small>{} &middot; {}</small>", filesystem_name(filesystem), escape(device),
                      escape(workload));
+}
+
+std::string command_line(const std::string& command) {
+  return fmt::format("<pre class=\"command\"><code>{}</code></pre>\n", escape(command));
+}
+
+std::string anchor(std::string_view kind, std::string_view name) {
+  std::string id(kind);
+  id += '.';
+  std::uint32_t digest =
+      2'166'136'261U;  // FNV-1a: names that differ only in what an id cannot hold stay apart
+  bool lossy = false;
+  for (const char c : name) {
+    digest = (digest ^ static_cast<unsigned char>(c)) * 16'777'619U;
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '/';
+    lossy = lossy || !plain;
+    id += plain ? c : '-';
+  }
+  return lossy ? id + fmt::format("-{:08x}", digest) : id;
+}
+
+std::string anchored(int level, const std::string& id, const std::string& title) {
+  return fmt::format("<h{0} id=\"{1}\"><a href=\"#{1}\">{2}</a></h{0}>\n", level, id, escape(title));
+}
+
+std::string meter(const Meter& meter) {
+  const auto at = [](double share) { return 100 * std::clamp(share, 0.0, 1.0); };
+  std::string out = fmt::format("<span class=\"meter\"><i class=\"{}\" style=\"width:{:.2f}%\"></i>",
+                                meter.css_class, at(meter.share));
+  if (meter.low && meter.high)
+    out += fmt::format("<u style=\"left:{:.2f}%;width:{:.2f}%\"></u>", at(*meter.low),
+                       std::max(0.0, at(*meter.high) - at(*meter.low)));
+  if (meter.mark) out += fmt::format("<s style=\"left:{:.2f}%\"></s>", at(*meter.mark));
+  return out + "</span>";
 }
 
 }  // namespace headcrash::report

@@ -2,11 +2,10 @@
 // Building HTML: escaping, and tables that become a list of cards on a narrow screen.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "results/report/facts.h"
 
 namespace headcrash::report {
 
@@ -27,6 +26,12 @@ std::string html_table(const std::vector<Column>& columns, const std::vector<std
 /// `<details>` with a plain-text summary.
 std::string details(const std::string& summary, const std::string& html, const std::string& css_class = {},
                     bool open = false);
+/// The same with an id, and HTML as its summary.
+struct Fold {
+  std::string summary, html, id = {}, css_class = {};
+  bool open = false;
+};
+std::string folded(const Fold& fold);
 /// The query as it ran, for pasting into the sqlite3 shell.
 std::string query_note(const std::string& name, std::int64_t run);
 
@@ -35,10 +40,26 @@ std::string number(std::int64_t n, const char* css_class = nullptr);
 /// How many came out how, side by side.
 std::string outcome_bar(std::int64_t clean, std::int64_t replayed, std::int64_t lost, std::int64_t other);
 
-/// The colour and name of a file system, the same everywhere on the page.
-std::string filesystem_name(const Facts& facts, const std::string& filesystem);
+/// The colour and name of a file system, the same in every report; hollow for a mode of one, and for a `variant`.
+std::string filesystem_name(const std::string& filesystem, bool variant = false);
+std::string filesystem_dot(const std::string& filesystem, bool variant = false);
 /// File system, and device and workload in small print.
-std::string cell_name(const Facts& facts, const std::string& filesystem, const std::string& device,
-                      const std::string& workload);
+std::string cell_name(const std::string& filesystem, const std::string& device, const std::string& workload);
+
+/// A command on a line of its own, which the page's script gives a button to copy it.
+std::string command_line(const std::string& command);
+
+/// The id of what `name` (any text) calls; different names have different ids.
+std::string anchor(std::string_view kind, std::string_view name);
+/// A heading that links to itself, so that its place can be sent. `title` is text.
+std::string anchored(int level, const std::string& id, const std::string& title);
+
+/// A bar with its interval as a line and a stroke for what it is compared with; all are shares of the bar's whole width.
+struct Meter {
+  double share = 0;
+  std::optional<double> low = {}, high = {}, mark = {};
+  std::string css_class = {};
+};
+std::string meter(const Meter& meter);
 
 }  // namespace headcrash::report

@@ -32,6 +32,22 @@ TEST(Html, TablesNameTheirColumnsInEachCell) {
             std::string::npos);
 }
 
+TEST(Html, DifferentNamesHaveDifferentIds) {
+  EXPECT_EQ(anchor("trial", "ext4/hp-c2447/0"), "trial.ext4/hp-c2447/0");
+  EXPECT_NE(anchor("trial", "a b"), anchor("trial", "a\tb"));
+  EXPECT_NE(anchor("trial", "a b"), anchor("trial", "a-b"));
+  EXPECT_EQ(anchor("x", "<\"'&\xff").find_first_of("<\"'&\xff "), std::string::npos);
+  EXPECT_EQ(anchored(3, "x.y", "a & b"), "<h3 id=\"x.y\"><a href=\"#x.y\">a &amp; b</a></h3>\n");
+}
+
+TEST(Html, ABarStaysWithinItsTable) {
+  EXPECT_EQ(
+      meter({.share = 0.5, .low = 0.25, .high = 0.75, .mark = 0.4, .css_class = "c1"}),
+      "<span class=\"meter\"><i class=\"c1\" style=\"width:50.00%\"></i><u style=\"left:25.00%;width:50.00%\"></u>"
+      "<s style=\"left:40.00%\"></s></span>");
+  EXPECT_NE(meter({.share = 7}).find("width:100.00%"), std::string::npos);
+}
+
 TEST(Figures, HaveThreeDigitsAndAFittingUnit) {
   const auto plain = [](std::string text) {
     for (auto at = text.find("\xc2\xa0"); at != std::string::npos; at = text.find("\xc2\xa0"))

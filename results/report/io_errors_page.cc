@@ -120,34 +120,44 @@ std::string steps_html(const IoErrorRow& row) {
   return html_table({{"step"}, {"result"}}, lines);
 }
 
-std::string html_of(const std::vector<IoErrorRow>& rows, std::int64_t run) {
+std::vector<Section> sections_of(const std::vector<IoErrorRow>& rows, std::int64_t run) {
   std::vector<std::vector<std::string>> table;
   std::string lists;
   for (const IoErrorRow& row : rows) {
+    const std::string name =
+        fmt::format("<span id=\"{}\">{}</span>", anchor("cell", row.key), escape(row.key));
     if (!row.measured()) {
-      table.push_back({escape(row.key), escape(row.verdict + ": " + row.why), "", "", "", "", "", "", ""});
+      table.push_back({name, escape(row.verdict + ": " + row.why), "", "", "", "", "", "", ""});
       continue;
     }
     const std::string documented =
         row.documented.empty() ? "" : "<br><small>documented: " + escape(row.documented) + "</small>";
-    table.push_back({escape(row.key), escape(row.block), escape(answers(row)), escape(row.syncfs),
+    table.push_back({name, escape(row.block), escape(answers(row)), escape(row.syncfs),
                      escape(later_answers(row)), escape(row.state), escape(contents(row)), escape(row.check),
                      escape(row.surprise) + documented});
-    if (!row.surprise.empty()) lists += details(row.key + ": " + row.surprise, steps_html(row));
+    if (!row.surprise.empty())
+      lists += folded({.summary = fmt::format("{} {}: <b>{}</b>", filesystem_dot(row.filesystem),
+                                              escape(row.key), escape(row.surprise)),
+                       .html = steps_html(row),
+                       .id = anchor("surprise", row.key),
+                       .css_class = "cell"});
   }
-  return "<section>\n<h2>Every cell</h2>\n" +
-         html_table({{"cell"},
-                     {"what failed first"},
-                     {"fsync: first, second, reopened, after sync"},
-                     {"syncfs"},
-                     {"later: same file, another, new"},
-                     {"mount"},
-                     {"the write: page cache, read again, at the end"},
-                     {"after recovery"},
-                     {"surprise"}},
-                    table) +
-         query_note("io_errors", run) + "</section>\n<section>\n<h2>The operations of each surprise</h2>\n" +
-         lists + query_note("io_error_steps", run) + "</section>\n";
+  const std::string all = html_table({{"cell"},
+                                      {"what failed first"},
+                                      {"fsync: first, second, reopened, after sync"},
+                                      {"syncfs"},
+                                      {"later: same file, another, new"},
+                                      {"mount"},
+                                      {"the write: page cache, read again, at the end"},
+                                      {"after recovery"},
+                                      {"surprise"}},
+                                     table, "cards");
+  return {{.id = "surprises",
+           .title = "Surprises and their operations",
+           .html = (lists.empty() ? "<p>None.</p>\n" : lists) + query_note("io_error_steps", run)},
+          {.id = "cells",
+           .title = "Every cell",
+           .html = details(fmt::format("{} cells", rows.size()), all) + query_note("io_errors", run)}};
 }
 
 json json_of(const IoErrorRow& row) {
@@ -209,11 +219,13 @@ Result<IoErrorsReport> io_errors_report(db::Database& database, std::optional<st
   report.text = table_of(rows) + verdict + counts + "\n";
   report.summary = {{"run", report.run},  {"cells", cells},           {"valid", report.valid},
                     {"invalid", invalid}, {"surprising", surprising}, {"not_measured", report.not_measured}};
-  report.html = whole_page(
-      "io-errors",
-      fmt::format("<header>\n<p class=\"kind\">A survey of failing requests</p>\n<h1>io-errors</h1>\n"
-                  "<p class=\"answer\">{}</p>\n<p>{}</p>\n</header>\n{}",
-                  escape(counts), escape(verdict), html_of(rows, report.run)));
+  report.html =
+      framed_page({.title = "io-errors",
+                   .opening = fmt::format(
+                       "<header>\n<p class=\"kind\">A survey of failing requests</p>\n<h1>io-errors</h1>\n"
+                       "<p class=\"answer\">{}</p>\n<p>{}</p>\n</header>\n",
+                       escape(counts), escape(verdict)),
+                   .sections = sections_of(rows, report.run)});
   return report;
 }
 

@@ -8,6 +8,5 @@ set ytics 25
 set lmargin 6.5
 set rmargin 2.5
 set tmargin 0.8
-set dashtype 11 (6,4)
 plot for [i=1:series] $data index (i-1) using 1:(100*$2) with lines \
   lc rgb word(colours, i) dt int(word(dashes, i)) lw real(word(widths, i))

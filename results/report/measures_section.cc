@@ -101,12 +101,12 @@ std::string every_value(const Entrant& entrant, bool to_quiescence) {
   return text;
 }
 
-std::string values_table(const Benchmark& bench, const Contest& contest) {
+std::string values_table(const Contest& contest) {
   std::vector<std::vector<std::string>> rows;
   for (const Entrant& entrant : contest.entrants) {
     if (entrant.measurements.empty()) continue;
-    rows.push_back({entrant_name(bench, entrant.filesystem, entrant.variant),
-                    every_value(entrant, contest.to_quiescence)});
+    rows.push_back(
+        {entrant_name(entrant.filesystem, entrant.variant), every_value(entrant, contest.to_quiescence)});
   }
   return html_table(
       {{"file system"},
@@ -126,9 +126,11 @@ std::string failed_trials(const Benchmark& bench) {
   std::vector<std::vector<std::string>> rows;
   for (const BenchTrial& t : bench.trials)
     if (t.failed() && rows.size() < kFailedRowsMost)
-      rows.push_back({entrant_name(bench, t.filesystem, t.variant), escape(t.key), escape(t.summary)});
+      rows.push_back({entrant_name(t.filesystem, t.variant),
+                      fmt::format("<span id=\"{}\">{}</span>", anchor("trial", t.key), escape(t.key)),
+                      escape(t.summary)});
   if (rows.empty()) return {};
-  return "<h3>Failed</h3>\n" + html_table({{"file system"}, {"trial"}, {"why"}}, rows, "cards") +
+  return anchored(3, "failed", "Failed") + html_table({{"file system"}, {"trial"}, {"why"}}, rows, "cards") +
          more_note(bench.failed(), rows.size(), "failed trials");
 }
 
@@ -155,30 +157,38 @@ std::string trial_table(const Benchmark& bench) {
 
 }  // namespace
 
-std::string measures_section(const Benchmark& bench) {
+Section measures_section(const Benchmark& bench) {
   if (bench.contests.empty()) return {};
-  std::string out =
-      "<section>\n<h2>All measures</h2>\n<p class=\"note\">Write amplification is what the guest&#39;s disk "
-      "was given by what "
-      "the application wrote; at the media, what reached the platters or cells behind arrays and caches. "
-      "What the guest "
-      "says is its /proc/diskstats, beside the device&#39;s own counters, with the deviation.</p>\n";
-  std::size_t shown = 0;
+  std::string tables;
+  std::size_t shown = 0, measured = 0;
   for (const Contest& contest : bench.contests) {
-    if (shown == kMeasureTablesMost) break;
     if (measured_ones(contest).empty()) continue;
-    out += details(title_of(contest), values_table(bench, contest) + measures_table(bench, contest), "cell");
+    ++measured;
+    if (shown == kMeasureTablesMost) continue;
+    tables += details(title_of(contest), values_table(contest) + measures_table(bench, contest), "cell");
     ++shown;
   }
-  out += more_note(bench.contests.size(), kMeasureTablesMost, "comparisons");
-  return out + query_note("bench_measures", bench.facts.run.id) +
-         query_note("bench_metrics", bench.facts.run.id) + "</section>\n";
+  return {
+      .id = "measures",
+      .title = "All measures",
+      .html = folded(
+          {.summary = fmt::format("Every repetition and every counter of {} comparisons", measured),
+           .html =
+               "<p class=\"note\">Write amplification is what the guest&#39;s disk was given by what the "
+               "application wrote; at the media, what reached the platters or cells behind arrays and caches. "
+               "What the guest says is its /proc/diskstats, beside the device&#39;s own counters, with the "
+               "deviation.</p>\n" +
+               tables + more_note(measured, shown, "comparisons") +
+               query_note("bench_measures", bench.facts.run.id) +
+               query_note("bench_metrics", bench.facts.run.id)})};
 }
 
-std::string trials_section(const Benchmark& bench) {
-  std::string out = "<section>\n<h2>Trials</h2>\n" + failed_trials(bench);
-  out += details(fmt::format("all trials: seeds, clocks, when"), trial_table(bench), "numbers");
-  return out + query_note("bench_trials", bench.facts.run.id) + "</section>\n";
+Section bench_trials_section(const Benchmark& bench) {
+  return {.id = "trials",
+          .title = "Trials",
+          .html = failed_trials(bench) +
+                  details("All trials: seeds, clocks, when",
+                          trial_table(bench) + query_note("bench_trials", bench.facts.run.id))};
 }
 
 }  // namespace headcrash::report

@@ -10,6 +10,18 @@
 #include "results/report/sections.h"
 
 namespace headcrash::report {
+namespace {
+
+std::string contents_list(const Page& page) {
+  std::string out = "<ol>\n<li><a href=\"#top\">Summary</a></li>\n";
+  for (const Section& section : page.sections) {
+    if (!section.title.empty())
+      out += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.id, escape(section.title));
+  }
+  return out + "</ol>\n";
+}
+
+}  // namespace
 
 std::string whole_page(const std::string& title, const std::string& content, std::string_view style) {
   std::string out = fmt::format(
@@ -25,29 +37,45 @@ std::string whole_page(const std::string& title, const std::string& content, std
   return out + "</style>\n</head>\n<body>\n<main>\n" + content + "</main>\n</body>\n</html>\n";
 }
 
+std::string framed_page(const Page& page) {
+  // Beside the text where there is room, folded above it where there is none: one of the two is shown.
+  const std::string list = contents_list(page);
+  std::string content = "<nav class=\"contents\" aria-label=\"Contents\">\n" + list +
+                        "</nav>\n<div id=\"top\">\n" + page.opening +
+                        "</div>\n<details class=\"contents\"><summary>Contents</summary>\n" + list +
+                        "</details>\n";
+  for (const Section& section : page.sections) {
+    if (section.title.empty()) continue;
+    content += fmt::format("<section id=\"{0}\">\n<h2><a href=\"#{0}\">{1}</a></h2>\n{2}</section>\n",
+                           section.id, escape(section.title), section.html);
+  }
+  return whole_page(page.title,
+                    content + "<script>\n" + std::string(embedded_text("page.js")) + "</script>\n",
+                    embedded_text("frame.css"));
+}
+
 Result<std::string> page(const Facts& facts) {
-  const auto recovery = recovery_plots(facts);
-  if (!recovery) return pass_on(recovery);
   const auto latency = latency_plots(facts);
   if (!latency) return pass_on(latency);
-  const auto io = io_plots(facts);
-  if (!io) return pass_on(io);
 
   const Answer answered = answer(facts);
-  std::string out = opening(facts, answered);
-  out += exploration_section(facts);
-  out += verdict_section(facts, answered.systems.size());
+  Page page{.title = facts.run.name, .opening = opening(facts, answered), .sections = {}};
+  const auto add = [&](Section section) { page.sections.push_back(std::move(section)); };
+  add(outcomes_section(facts));
+  add(bugs_section(facts));
+  add(exploration_section(facts));
+  add(trials_section(facts));
   const bool timed = facts.explored.empty() || std::ranges::any_of(facts.cells, [](const Cell& cell) {
                        return cell.device != "stage";
                      });
   if (timed) {
-    out += recovery_section(facts, *recovery);
-    out += latency_section(facts, *latency);
-    out += io_section(facts, *io);
-    out += lateness_section(facts);
+    add(recovery_section(facts));
+    add(io_section(facts));
+    add(latency_section(facts, *latency));
+    add(lateness_section(facts));
   }
-  out += environment_section(facts);
-  return whole_page(facts.run.name, out);
+  add(environment_section(facts));
+  return framed_page(page);
 }
 
 }  // namespace headcrash::report

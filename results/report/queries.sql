@@ -96,6 +96,17 @@ FROM failure x JOIN crash_state c ON c.id = x.crash_state_id JOIN trial t ON t.i
 WHERE t.run_id = :run
 ORDER BY t.control IN ('lose', 'damage'), NOT x.confirmed, t.filesystem, t.variant, t.id, c.id LIMIT 500;
 
+-- name: cuts
+-- Crash states by where their cut is: the number of events before it, with which a state's name begins.
+SELECT t.filesystem, t.variant, t.control, CAST(ltrim(c.name, 'abcdefghijklmnopqrstuvwxyz') AS INTEGER) AS cut,
+  sum(c.verdict IN ('clean', 'replayed')) AS kept,
+  sum(c.verdict IN ('lost-synced-data', 'silent-loss', 'wrong-data', 'stale-data', 'zero-length', 'resurrected',
+                    'non-atomic-rename', 'unmountable', 'not-repairable')) AS lost,
+  sum(c.verdict IN ('repaired-by-fsck', 'recovery-not-idempotent', 'hang', 'oops', 'harness-error')) AS other
+FROM trial t JOIN crash_state c ON c.trial_id = t.id WHERE t.run_id = :run
+GROUP BY t.filesystem, t.variant, t.control, cut
+ORDER BY t.control IS NOT NULL, t.filesystem, t.variant, t.control, cut;
+
 -- name: steps
 -- Where the time of exploring went.
 SELECT t.filesystem, s.step, sum(s.count) AS count, sum(s.total_ms) AS total_ms,
@@ -146,18 +157,42 @@ ORDER BY t.device, t.filesystem, l.kind, l.upper_us;
 
 -- name: io
 -- One trial of each file system (the first that has a sample and was cut), every n-th request of each kind so that
--- the page holds at most 20 000. Times count from the first one.
+-- the page holds at most 20 000. Times count from the first one. `requests`: what the first device counted from the
+-- workload on, of which the sample may be a part.
 WITH candidate AS (
   SELECT id, filesystem, key, cut_at_ns,
     row_number() OVER (PARTITION BY filesystem ORDER BY cut_at_ns IS NULL, id) AS turn
   FROM trial WHERE run_id = :run AND EXISTS (SELECT 1 FROM io WHERE trial_id = trial.id)),
+counted AS (
+  SELECT c.id, sum(p.reads + p.writes + p.flushes) AS requests FROM candidate c JOIN phase p ON p.trial_id = c.id
+  WHERE c.turn = 1 AND p.ordinal >= (SELECT min(ordinal) FROM phase WHERE trial_id = c.id AND name = 'workload') GROUP BY c.id),
 numbered AS (
-  SELECT c.filesystem, c.key, c.cut_at_ns, io.at_ms, io.lba, io.op, min(io.at_ms) OVER (PARTITION BY c.id) AS first_ms,
+  SELECT c.filesystem, c.key, c.cut_at_ns, counted.requests, io.at_ms, io.lba, io.op, io.sectors, io.response_us,
+    min(io.at_ms) OVER (PARTITION BY c.id) AS first_ms,
     row_number() OVER (PARTITION BY c.id, io.op ORDER BY io.rowid) AS number, count(*) OVER () AS total
-  FROM candidate c JOIN io ON io.trial_id = c.id WHERE c.turn = 1 AND io.op <> 'flush')
-SELECT filesystem, key, cut_at_ns / 1e6 - first_ms AS cut_ms, at_ms - first_ms AS at_ms, lba, op FROM numbered
-WHERE (number - 1) % ((total + 19899) / 19900) = 0
+  FROM candidate c LEFT JOIN counted ON counted.id = c.id JOIN io ON io.trial_id = c.id WHERE c.turn = 1 AND io.device = 0)
+SELECT filesystem, key, cut_at_ns / 1e6 - first_ms AS cut_ms, requests, at_ms - first_ms AS at_ms, lba, op, sectors, response_us
+FROM numbered WHERE (number - 1) % ((total + 19899) / 19900) = 0
 ORDER BY filesystem, op, number LIMIT 20000;
+
+-- name: responses
+-- Response times by the model of the sampled requests of a workload, before the cut, by kind of request: for what the
+-- histograms leave out, which is flushes. Those that were never answered are not counted. Of the first 20 trials of each
+-- device and file system, which are enough and bound the time that this takes.
+WITH chosen AS (
+  SELECT id, device, filesystem, cut_at_ns, row_number() OVER (PARTITION BY device, filesystem ORDER BY id) AS turn
+  FROM trial WHERE run_id = :run AND EXISTS (SELECT 1 FROM io WHERE trial_id = trial.id)),
+answered AS (
+  SELECT c.device, c.filesystem, io.op, io.response_us,
+    row_number() OVER (PARTITION BY c.device, c.filesystem, io.op ORDER BY io.response_us) AS place,
+    count(*) OVER (PARTITION BY c.device, c.filesystem, io.op) AS n
+  FROM chosen c JOIN io ON io.trial_id = c.id
+  WHERE c.turn <= 20 AND io.device = 0 AND io.op <> 'media' AND io.response_us IS NOT NULL
+    AND (c.cut_at_ns IS NULL OR io.at_ms < c.cut_at_ns / 1e6))
+SELECT device, filesystem, op, n AS requests, min(response_us) FILTER (WHERE place * 2 >= n) AS p50,
+  min(response_us) FILTER (WHERE place * 10 >= n * 9) AS p90, min(response_us) FILTER (WHERE place * 100 >= n * 99) AS p99,
+  max(response_us) AS most, avg(response_us) AS mean
+FROM answered GROUP BY device, filesystem, op ORDER BY device, filesystem, op;
 
 -- name: lateness
 -- How far what the client saw was from what the model said, per phase served under a real-time clock.
@@ -290,11 +325,11 @@ WITH candidate AS (
   FROM trial WHERE run_id = :run AND verdict = 'measured' AND EXISTS (SELECT 1 FROM io WHERE trial_id = trial.id)),
 chosen AS (SELECT * FROM candidate WHERE turn = 1 ORDER BY device, workload, parameters, filesystem, key LIMIT 24),
 numbered AS (
-  SELECT c.device, c.workload, c.parameters, c.filesystem, c.key, io.at_ms, io.lba, io.op,
+  SELECT c.device, c.workload, c.parameters, c.filesystem, c.key, io.at_ms, io.lba, io.op, io.sectors, io.response_us,
     min(io.at_ms) OVER (PARTITION BY c.id) AS first_ms,
     row_number() OVER (PARTITION BY c.id, io.op ORDER BY io.rowid) AS number, count(*) OVER () AS total
-  FROM chosen c JOIN io ON io.trial_id = c.id WHERE io.op <> 'flush')
-SELECT device, workload, parameters, filesystem, key, at_ms - first_ms AS at_ms, lba, op FROM numbered
+  FROM chosen c JOIN io ON io.trial_id = c.id WHERE io.device = 0)
+SELECT device, workload, parameters, filesystem, key, at_ms - first_ms AS at_ms, lba, op, sectors, response_us FROM numbered
 WHERE (number - 1) % ((total + 19899) / 19900) = 0
 ORDER BY device, workload, parameters, filesystem, key, op, number LIMIT 20000;
 

@@ -9,7 +9,6 @@ set xlabel parameter
 set lmargin 8.5
 set rmargin 3
 set tmargin 0.8
-set dashtype 11 (6,4)
 set offsets graph 0.02, graph 0.02, graph 0.1, 0
 # Lines and points apart: a line of the SVG that holds both would be taken for a point.
 plot for [i=1:series] $data index (i-1) using 1:2 with lines lc rgb word(colours, i) dt int(word(dashes, i)) lw 2, \

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "results/db/statement.h"
+#include "results/report/answer.h"
 #include "results/report/bench_export.h"
 #include "results/report/bench_page.h"
 #include "results/report/experiment_page.h"
@@ -142,8 +143,9 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
     if (!unsynced) return pass_on(unsynced);
     if (*unsynced) return write_survey_report(unsynced_report(database, options.run), options);
   }
-  const auto facts = gather(database, options.run);
+  auto facts = gather(database, options.run);
   if (!facts) return pass_on(facts);
+  facts->folder = options.output;
   if (only_bench) {
     return fail(database.path().string(),
                 fmt::format("run {} is a {}, not a benchmark", facts->run.id, facts->run.kind),
@@ -153,14 +155,13 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
   if (!html) return pass_on(html);
   const auto path = write_page(options, *html);
   if (!path) return pass_on(path);
-  auto summary = report_summary(database, facts->run.id);
-  if (!summary) return pass_on(summary);
+  Summary summary = summary_of(*facts);
   return ReportResult{.page = *path,
                       .run = facts->run.id,
                       .trials = facts->run.recorded,
                       .unexpected = facts->unexpected(),
-                      .text = summary->status + summary->systems,
-                      .summary = std::move(summary->figures)};
+                      .text = summary.status + summary.systems,
+                      .summary = std::move(summary.figures)};
 }
 
 }  // namespace headcrash::report

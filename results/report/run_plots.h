@@ -13,8 +13,6 @@ struct Plot {
   std::string svg;    ///< to stand in the page
 };
 
-Result<std::vector<Plot>> recovery_plots(const Facts& facts);  ///< one per phase: replay, fsck, mount
-Result<std::vector<Plot>> latency_plots(const Facts& facts);   ///< one per device
-Result<std::vector<Plot>> io_plots(const Facts& facts);        ///< one per file system, all on the same axes
+Result<std::vector<Plot>> latency_plots(const Facts& facts);  ///< one per device
 
 }  // namespace headcrash::report

@@ -1,30 +1,36 @@
 #pragma once
-// The parts of the page, each a file of its own; a section without data says so.
+// The parts of a campaign's page, each a file of its own.
 
 #include <string>
 #include <vector>
 
 #include "results/report/answer.h"
 #include "results/report/facts.h"
+#include "results/report/page.h"
 #include "results/report/run_plots.h"
 
 namespace headcrash::report {
 
-/// Failed controls, title, status line, notes, table of the file systems.
+/// Failed controls, title, verdict, cautions, table of the file systems.
 std::string opening(const Facts& facts, const Answer& answer);
-/// `rows_of_answer`: the length of the opening's table; the table of cells is left out where it would repeat it.
-std::string verdict_section(const Facts& facts, std::size_t rows_of_answer);
-std::string exploration_section(const Facts& facts);  ///< empty for a run without any
-std::string recovery_section(const Facts& facts, const std::vector<Plot>& plots);
-std::string latency_section(const Facts& facts, const std::vector<Plot>& plots);
-std::string io_section(const Facts& facts, const std::vector<Plot>& plots);
-std::string lateness_section(const Facts& facts);
-std::string environment_section(const Facts& facts);
+/// A map of workloads by file systems; without a title where the opening's table says it all.
+Section outcomes_section(const Facts& facts);
+/// A card a bug, and a map of operations by file systems; without a title where nothing was lost.
+Section bugs_section(const Facts& facts);
+Section exploration_section(const Facts& facts);  ///< without a title for a run without any
+Section trials_section(const Facts& facts);
+Section recovery_section(const Facts& facts);
+Section latency_section(const Facts& facts, const std::vector<Plot>& plots);
+Section io_section(const Facts& facts);
+Section lateness_section(const Facts& facts);
+Section environment_section(const Facts& facts);
 
-/// What limits the results; empty without notes.
-std::string notes_list(const std::vector<std::string>& notes);
-/// The colours of outcome_bar().
+/// What limits the results, folded with their number; empty without notes.
+std::string cautions(const std::vector<std::string>& notes);
+/// The marks of outcome_bar().
 std::string outcome_legend();
+/// "run 3, 2026-..", "seed", ..., from pairs of name and value.
+std::string facts_line(const std::vector<std::pair<std::string, std::string>>& facts);
 
 /// Plots side by side as far as the screen is wide.
 std::string plot_grid(const std::vector<Plot>& plots);

@@ -145,11 +145,9 @@ json texts(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run) {
-  const auto facts = gather(database, run);
-  if (!facts) return pass_on(facts);
-  const Answer said = answer(*facts);
-  const auto& r = facts->run;
+Summary summary_of(const Facts& facts) {
+  const Answer said = answer(facts);
+  const auto& r = facts.run;
   json result = {{"run", r.id},
                  {"kind", r.kind},
                  {"name", valid_utf8(r.name)},
@@ -159,28 +157,34 @@ Result<Summary> report_summary(db::Database& database, std::optional<std::int64_
                  {"interrupted", r.interrupted()},
                  {"trials", r.recorded},
                  {"trials_planned", r.planned},
-                 {"unexpected", facts->unexpected()},
+                 {"unexpected", facts.unexpected()},
                  {"valid", said.valid},
                  {"failed_controls", texts(said.failed_controls)},
                  {"answer", valid_utf8(said.status)},
                  {"controls", valid_utf8(said.controls)},
                  {"cautions", texts(said.notes)},
                  {"systems", array_of(said.systems, system_json)},
-                 {"cells", array_of(facts->cells, cell_json)},
-                 {"trial_verdicts", array_of(facts->trials, trial_json)},
-                 {"recovery", array_of(facts->recovery, recovery_json)},
-                 {"lateness", array_of(facts->lateness, lateness_json)}};
-  if (!facts->explored.empty()) {
-    result["exploration"] = {{"cells", array_of(facts->explored, explored_json)},
-                             {"coverage", array_of(facts->coverage, coverage_json)},
-                             {"failures", array_of(facts->failures, failure_json)},
-                             {"failures_in_all", facts->failures_in_all},
-                             {"steps", array_of(facts->steps, step_json)}};
+                 {"cells", array_of(facts.cells, cell_json)},
+                 {"trial_verdicts", array_of(facts.trials, trial_json)},
+                 {"recovery", array_of(facts.recovery, recovery_json)},
+                 {"lateness", array_of(facts.lateness, lateness_json)}};
+  if (!facts.explored.empty()) {
+    result["exploration"] = {{"cells", array_of(facts.explored, explored_json)},
+                             {"coverage", array_of(facts.coverage, coverage_json)},
+                             {"failures", array_of(facts.failures, failure_json)},
+                             {"failures_in_all", facts.failures_in_all},
+                             {"steps", array_of(facts.steps, step_json)}};
   }
   if (r.finished_at) result["finished_at"] = *r.finished_at;
   return Summary{.figures = std::move(result),
                  .status = valid_utf8(status_text(said)),
                  .systems = valid_utf8(systems_text(said))};
+}
+
+Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run) {
+  const auto facts = gather(database, run);
+  if (!facts) return pass_on(facts);
+  return summary_of(*facts);
 }
 
 }  // namespace headcrash::report

@@ -69,9 +69,10 @@ void add_phases(db::TrialRecord& trial, Random& random, const SyntheticCell& cel
   trial.phases.push_back(phase("mount", "real", mount, mount + 40));
 }
 
-/// A log that is written round and round, data that moves up the disk, metadata scattered low.
+/// A log that is written round and round, data that moves up the disk, metadata scattered low; flushes, and a recovery.
 void add_io(db::TrialRecord& trial, Random& random, int requests) {
   constexpr std::int64_t kDisk = 2'100'000;
+  constexpr double kFlushUs = 21'000;
   const double cut_ms = static_cast<double>(*trial.cut_at_ns) / 1e6;
   for (int i = 0; i < requests; ++i) {
     const double at = cut_ms * (i + uniform(random)) / requests;
@@ -88,7 +89,11 @@ void add_io(db::TrialRecord& trial, Random& random, int requests) {
     trial.io.push_back({at, lba, 8, read ? "read" : "write", 900.0});
     if (!read && at + 60 < cut_ms)
       trial.io.push_back({at + 60 * uniform(random), lba, 8, "media", std::nullopt});
+    if (i % 12 == 11) trial.io.push_back({at, 0, 0, "flush", kFlushUs});
   }
+  // The recovery reads the log from its beginning, some time after the cut.
+  for (int i = 0; i < requests / 10; ++i)
+    trial.io.push_back({cut_ms + 4000 + i * 3, kDisk / 2 + i * 64, 64, "read", 2000.0});
 }
 
 std::string told(const std::string& verdict) {

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 
+#include "results/report/drawing.h"
 #include "results/report/figures.h"
 #include "results/report/html.h"
+#include "results/report/io_picture.h"
+#include "results/report/palette.h"
 #include "results/report/sections.h"
 
 namespace headcrash::report {
@@ -12,10 +15,34 @@ namespace {
 
 using Kind = Column::Kind;
 
+/// Of the mean service time: more is late.
+constexpr double kLateShare = 0.05;
+/// More are folded.
+constexpr std::size_t kRecoveriesInTheOpen = 24;
+
 std::string spread(const Spread& s, std::int64_t trials) {
   if (trials == 1) return milliseconds(s.median);
   return fmt::format("{}<small>{} &ndash; {}</small>", milliseconds(s.median), milliseconds(s.min),
                      milliseconds(s.max));
+}
+
+std::string response_table(const Facts& facts) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Responses& r : facts.responses) {
+    rows.push_back({fmt::format("{}<small>{}</small>", filesystem_name(r.filesystem), escape(r.device)),
+                    escape(r.op), fmt::format("{}", r.requests), microseconds(r.mean_us),
+                    microseconds(r.p50_us), microseconds(r.p90_us), microseconds(r.p99_us),
+                    microseconds(r.most_us)});
+  }
+  return html_table({{"file system"},
+                     {"request"},
+                     {"sampled", Kind::number},
+                     {"mean", Kind::number},
+                     {"p50", Kind::number},
+                     {"p90", Kind::number},
+                     {"p99", Kind::number},
+                     {"most", Kind::number}},
+                    rows, "cards");
 }
 
 std::string nothing(const std::string& sentence) {
@@ -36,10 +63,10 @@ std::string latency_table(const Facts& facts) {
       {"p90", Kind::number}, {"p99", Kind::number}, {"p99.9", Kind::number}};
   std::vector<std::vector<std::string>> rows;
   for (const auto& c : facts.latency) {
-    rows.push_back(
-        {fmt::format("{}<small>{}</small>", filesystem_name(facts, c.filesystem), escape(c.device)),
-         escape(c.kind), fmt::format("{}", c.requests), microseconds(quantile(c, 0.5)),
-         microseconds(quantile(c, 0.9)), microseconds(quantile(c, 0.99)), microseconds(quantile(c, 0.999))});
+    rows.push_back({fmt::format("{}<small>{}</small>", filesystem_name(c.filesystem), escape(c.device)),
+                    escape(c.kind), fmt::format("{}", c.requests), microseconds(quantile(c, 0.5)),
+                    microseconds(quantile(c, 0.9)), microseconds(quantile(c, 0.99)),
+                    microseconds(quantile(c, 0.999))});
   }
   return html_table(columns, rows, "cards");
 }
@@ -64,81 +91,128 @@ std::string plot_grid(const std::vector<Plot>& plots) {
   return out + "</div>\n";
 }
 
-std::string recovery_section(const Facts& facts, const std::vector<Plot>& plots) {
-  std::string out = "<section>\n<h2>Recovery times</h2>\n";
-  if (facts.recovery.empty()) return out + nothing("No trial came to a recovery.") + "</section>\n";
-  out +=
-      "<p class=\"note\">Model time, as the emulated drive counts it: median (dot) and range over the trials "
-      "of a "
-      "cell. Wall time in the table includes the guest&#39;s processor and the host.</p>\n";
-  out += plot_grid(plots);
-  const std::vector<Column> columns = {{"file system"},
-                                       {"phase"},
-                                       {"trials", Kind::number},
-                                       {"model time", Kind::number},
-                                       {"wall time", Kind::number},
-                                       {"read", Kind::number},
-                                       {"written", Kind::number}};
-  std::vector<std::vector<std::string>> rows;
-  for (const auto& r : facts.recovery) {
-    rows.push_back({cell_name(facts, r.filesystem, r.device, r.workload),
-                    escape(r.phase) + (r.unclocked > 0 ? " <small>clock=off</small>" : ""),
-                    fmt::format("{}", r.trials), spread(r.model_ms, r.trials), spread(r.wall_ms, r.trials),
-                    bytes(r.bytes_read), bytes(r.bytes_written)});
+Section recovery_section(const Facts& facts) {
+  Section section{.id = "recovery", .title = "Recovery times", .html = {}};
+  if (facts.recovery.empty()) {
+    section.html = nothing("No trial came to a recovery.");
+    return section;
   }
-  out += details("in numbers", html_table(columns, rows, "cards"), "numbers");
-  return out + query_note("recovery", facts.run.id) + "</section>\n";
+  std::string tables;
+  for (const std::string phase : {"replay", "fsck", "mount"}) {
+    double most = 0;
+    for (const auto& r : facts.recovery)
+      if (r.phase == phase) most = std::max(most, r.model_ms.max);
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& r : facts.recovery) {
+      if (r.phase != phase) continue;
+      const Meter bar{.share = most > 0 ? r.model_ms.median / most : 0,
+                      .low = most > 0 ? r.model_ms.min / most : 0,
+                      .high = most > 0 ? r.model_ms.max / most : 0,
+                      .css_class = fmt::format("c{}{}", filesystem_colour(r.filesystem),
+                                               is_mode(r.filesystem) ? " mode" : "")};
+      rows.push_back({cell_name(r.filesystem, r.device, r.workload), meter(bar), spread(r.model_ms, r.trials),
+                      spread(r.wall_ms, r.trials), bytes(r.bytes_read), bytes(r.bytes_written),
+                      fmt::format("{}{}", r.trials, r.unclocked > 0 ? "<small>clock=off</small>" : "")});
+    }
+    if (rows.empty()) continue;
+    tables += anchored(3, "recovery-" + phase, phase) + html_table({{"file system"},
+                                                                    {"model time"},
+                                                                    {"median", Kind::number},
+                                                                    {"wall time", Kind::number},
+                                                                    {"read", Kind::number},
+                                                                    {"written", Kind::number},
+                                                                    {"trials", Kind::number}},
+                                                                   rows, "cards");
+  }
+  section.html =
+      (facts.recovery.size() <= kRecoveriesInTheOpen
+           ? tables
+           : details(fmt::format("{} cells by step", facts.recovery.size()), tables)) +
+      "<p class=\"note\">Model time, as the emulated drive counts it: median (bar) and range (line) over the trials "
+      "of a cell. Wall time includes the guest&#39;s processor and the host.</p>\n" +
+      query_note("recovery", facts.run.id);
+  return section;
 }
 
-std::string latency_section(const Facts& facts, const std::vector<Plot>& plots) {
-  std::string out = "<section>\n<h2>Response times under the workload</h2>\n";
-  if (facts.latency.empty()) return out + nothing("No response times were recorded.") + "</section>\n";
-  out += "<p class=\"legend\">";
-  std::vector<std::string> named;
-  for (const auto& curve : facts.latency) {
-    if (std::ranges::find(named, curve.filesystem) != named.end()) continue;
-    named.push_back(curve.filesystem);
-    out += filesystem_name(facts, curve.filesystem) + " ";
+Section latency_section(const Facts& facts, const std::vector<Plot>& plots) {
+  Section section{.id = "latency", .title = "Response times under the workload", .html = {}};
+  if (facts.latency.empty() && facts.responses.empty()) {
+    section.html = nothing("No response times were recorded.");
+    return section;
   }
-  out +=
-      "<span><i class=\"stroke solid\"></i>achieved: what the client saw</span> <span><i class=\"stroke "
-      "dashed\"></i>"
-      "target: what the model said</span></p>\n";
-  out += "<p class=\"note\">Share of requests that took at most the time below.</p>\n";
-  out += plot_grid(plots);
-  out += details("in numbers", latency_table(facts), "numbers");
-  return out + query_note("latency", facts.run.id) + "</section>\n";
+  std::string& out = section.html;
+  if (!facts.latency.empty()) {
+    std::vector<std::string> named;
+    for (const auto& curve : facts.latency) named.push_back(curve.filesystem);
+    out += Dashes(named).legend();
+    out += plot_grid(plots);
+    out +=
+        "<p class=\"note\">Share of reads and writes that took at most the time below, as the client saw it; the table has what the model said, too.</p>\n";
+    out += details("In numbers", latency_table(facts)) + query_note("latency", facts.run.id);
+  }
+  if (!facts.responses.empty()) {
+    const bool flushes =
+        std::ranges::any_of(facts.responses, [](const Responses& r) { return r.op == "flush"; });
+    out += folded({.summary = flushes ? "Reads, writes and flushes apart"
+                                      : "Reads and writes apart; no flush was sampled",
+                   .html = response_table(facts) + query_note("responses", facts.run.id),
+                   .id = "responses"});
+  }
+  return section;
 }
 
-std::string io_section(const Facts& facts, const std::vector<Plot>& plots) {
-  std::string out = "<section>\n<h2>Where the I/O went</h2>\n";
-  if (facts.io.empty()) return out + nothing("No requests were sampled.") + "</section>\n";
+Section io_section(const Facts& facts) {
+  Section section{.id = "io", .title = "Where the I/O went", .html = {}};
+  if (facts.io.empty()) {
+    section.html = nothing("No requests were sampled.");
+    return section;
+  }
+  std::string& out = section.html;
+  out += io_legend();
   std::size_t points = 0;
-  for (const auto& panel : facts.io) points += panel.points.size();
-  out += fmt::format(
-      "<p class=\"legend\"><span><i class=\"box read\"></i>read</span> <span><i class=\"box "
-      "write\"></i>write</span> "
-      "<span><i class=\"box media\"></i>written to the medium</span> <span><i class=\"stroke cut\"></i>power "
-      "cut</span>"
-      "</p>\n<p class=\"note\">First logical block (up) over model time since the workload began, one trial "
-      "per file system, all on "
-      "the same axes; "
-      "{} requests.</p>\n",
-      points);
-  return out + plot_grid(plots) + query_note("io", facts.run.id) + "</section>\n";
-}
-
-std::string lateness_section(const Facts& facts) {
-  std::string out = "<section>\n<h2>Was the drive&#39;s latency really delivered?</h2>\n";
-  if (facts.lateness.empty()) {
-    return out + nothing("No phase was served under a real-time clock.") + unclocked_note(facts) +
-           "</section>\n";
+  bool sampled = false;
+  for (std::size_t i = 0; i < facts.io.size(); ++i) {
+    const IoPanel& panel = facts.io[i];
+    points += panel.points.size();
+    sampled = sampled || !sample_of(panel).whole();
+    const std::string figure = "<figure class=\"full\">" + io_picture(panel) + "</figure>\n";
+    const std::string name =
+        fmt::format("{} <small>{}</small>", filesystem_name(panel.filesystem), escape(panel.key));
+    // The first as a picture, the others on demand.
+    out +=
+        i == 0
+            ? fmt::format("<div id=\"{}\">{}</div>\n{}", anchor("io", panel.key), name, figure)
+            : folded({.summary = name, .html = figure, .id = anchor("io", panel.key), .css_class = "cell"});
   }
   out += fmt::format(
-      "<p class=\"note\">Lateness is achieved minus target time of a request. p50 is the median over the trials "
-      "of the cell, p99 and worst are the largest of any trial; the share is mean lateness by mean target. Late "
-      "trials (mean lateness over 5&nbsp;% of the mean service time): {}.</p>\n",
-      facts.run.late);
+      "<p class=\"note\">One trial per file system, {} requests over model time since the workload began.{}</p>\n",
+      points, sampled ? " Where requests were sampled, rates are scaled to the device's own count." : "");
+  out += query_note("io", facts.run.id);
+  return section;
+}
+
+Section lateness_section(const Facts& facts) {
+  Section section{.id = "lateness", .title = "Was the drive's latency delivered?", .html = {}};
+  if (facts.lateness.empty()) {
+    section.html = nothing("No phase was served under a real-time clock.") + unclocked_note(facts);
+    return section;
+  }
+  const double most = std::ranges::max(facts.lateness, {}, &Lateness::share).share;
+  const bool fine = facts.run.late == 0 && most <= kLateShare;
+  std::string& out = section.html;
+  if (fine) {
+    out = fmt::format(
+        "<p><span class=\"verdict good\">Yes.</span> No trial was late; in no phase did requests take more than {} longer "
+        "than on the modelled drive.</p>\n",
+        percent(std::max(most, 0.0)));
+  } else {
+    const auto phases =
+        std::ranges::count_if(facts.lateness, [](const Lateness& l) { return l.share > kLateShare; });
+    out = fmt::format(
+        "<p><span class=\"verdict open\">Not always.</span> Late trials: {} of {}; phases that took over 5&nbsp;% longer than on the modelled "
+        "drive: {} of {}, the worst by {}.</p>\n",
+        facts.run.late, facts.run.recorded, phases, facts.lateness.size(), percent(most));
+  }
   const std::vector<Column> columns = {{"file system"},
                                        {"phase"},
                                        {"target mean", Kind::number},
@@ -152,15 +226,20 @@ std::string lateness_section(const Facts& facts) {
   for (const auto& l : facts.lateness) {
     const auto share = percent(l.share);
     rows.push_back(
-        {cell_name(facts, l.filesystem, l.device, l.workload),
+        {cell_name(l.filesystem, l.device, l.workload),
          fmt::format("{}<small>clock={}</small>", escape(l.phase), escape(l.clock)),
          microseconds(l.target_mean_us), microseconds(l.achieved_mean_us), microseconds(l.p50_us),
          microseconds(l.p99_us), microseconds(l.max_us),
-         l.share > 0.05 ? fmt::format("<b class=\"warn\">{}</b>", share) : share,
+         l.share > kLateShare ? fmt::format("<b class=\"warn\">{}</b>", share) : share,
          l.late_trials == 0 ? "<span class=\"muted\">0</span>" : fmt::format("{}", l.late_trials)});
   }
-  out += html_table(columns, rows, "cards");
-  return out + query_note("lateness", facts.run.id) + unclocked_note(facts) + "</section>\n";
+  out += details(
+      fmt::format("{} phases in numbers", facts.lateness.size()),
+      "<p class=\"note\">Lateness is achieved minus target time of a request. p50 is the median over the trials "
+      "of the cell, p99 and worst are the largest of any trial; the share is mean lateness by mean target. A trial is late "
+      "whose mean lateness is over 5&nbsp;% of the mean service time.</p>\n" +
+          html_table(columns, rows, "cards") + query_note("lateness", facts.run.id) + unclocked_note(facts));
+  return section;
 }
 
 }  // namespace headcrash::report

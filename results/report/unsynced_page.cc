@@ -141,7 +141,7 @@ Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) 
     for (const auto& [second, counted] : by_second)
       data += fmt::format("{}\t{}\n", second + 0.5, 100 * counted.first / counted.second);
     data += "\n\n";
-    colours += fmt::format("{} ", kFilesystemColours.at(series % kFilesystemColours.size()).light);
+    colours += fmt::format("{} ", plot_colour(group.filesystem));
     lines += "1 ";
     ++series;
   }
@@ -177,13 +177,14 @@ std::string text_table_of(const std::vector<Group>& groups, const std::vector<Cu
   return text;
 }
 
-Result<std::string> html_of(const std::vector<Group>& groups, const std::vector<Cut>& cuts,
-                            std::int64_t run) {
+Result<std::vector<Section>> sections_of(const std::vector<Group>& groups, const std::vector<Cut>& cuts,
+                                         std::int64_t run) {
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> settings;
   for (const Group& group : groups) {
     auto line = group_line(group);
     for (std::string& cell : line) cell = escape(cell);
+    line[0] = filesystem_name(group.filesystem);
     rows.push_back(std::move(line));
     if (std::ranges::find(settings, group.setting) == settings.end()) settings.push_back(group.setting);
   }
@@ -192,17 +193,25 @@ Result<std::string> html_of(const std::vector<Group>& groups, const std::vector<
   for (const std::string& setting : settings) drawings.push_back(shares_of(groups, setting));
   const auto drawn = draw_all(drawings);
   if (!drawn) return pass_on(drawn);
-  std::string html = "<section>\n<h2>The oldest change lost</h2>\n" + html_table(kColumns, rows) +
-                     query_note("unsynced", run) +
-                     "</section>\n<section>\n<h2>Which share of the changes of an age is lost</h2>\n";
+  std::string figures = "<div class=\"plots\">\n";
   for (std::size_t i = 0; i < settings.size(); ++i)
-    html += fmt::format("<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", (*drawn)[i],
-                        escape("setting " + settings[i]));
+    figures += fmt::format("<figure><figcaption>{}</figcaption>\n{}</figure>\n",
+                           escape("setting " + settings[i]), (*drawn)[i]);
   std::vector<std::vector<std::string>> each;
   each.reserve(cuts.size());
-  for (const Cut& cut : cuts) each.push_back({escape(cut.key), escape(cut.verdict), escape(cut.why)});
-  return html + query_note("unsynced_ages", run) + "</section>\n<section>\n<h2>Every cut</h2>\n" +
-         html_table({{"cut"}, {"verdict"}, {"lost"}}, each) + "</section>\n";
+  for (const Cut& cut : cuts)
+    each.push_back({fmt::format("<span id=\"{}\">{}</span>", anchor("cut", cut.key), escape(cut.key)),
+                    escape(cut.verdict), escape(cut.why)});
+  return std::vector<Section>{{.id = "ages",
+                               .title = "Which share of the changes of an age is lost",
+                               .html = figures + "</div>\n" + query_note("unsynced_ages", run)},
+                              {.id = "oldest",
+                               .title = "The oldest change lost",
+                               .html = html_table(kColumns, rows, "cards") + query_note("unsynced", run)},
+                              {.id = "cuts",
+                               .title = "Every cut",
+                               .html = details(fmt::format("{} cuts", cuts.size()),
+                                               html_table({{"cut"}, {"verdict"}, {"lost"}}, each, "cards"))}};
 }
 
 }  // namespace
@@ -256,13 +265,14 @@ Result<UnsyncedReport> unsynced_report(db::Database& database, std::optional<std
   report.text = text_table_of(groups, cuts) + verdict + counts + "\n";
   report.summary = {{"run", report.run},  {"groups", rows},   {"valid", report.valid},
                     {"invalid", invalid}, {"beyond", beyond}, {"not_measured", report.not_measured}};
-  const auto html = html_of(groups, cuts, report.run);
-  if (!html) return pass_on(html);
-  report.html =
-      whole_page("unsynced-loss",
-                 fmt::format("<header>\n<p class=\"kind\">A survey of what is lost without fsync</p>\n"
-                             "<h1>unsynced-loss</h1>\n<p class=\"answer\">{}</p>\n<p>{}</p>\n</header>\n{}",
-                             escape(counts), escape(verdict), *html));
+  const auto sections = sections_of(groups, cuts, report.run);
+  if (!sections) return pass_on(sections);
+  report.html = framed_page(
+      {.title = "unsynced-loss",
+       .opening = fmt::format("<header>\n<p class=\"kind\">A survey of what is lost without fsync</p>\n"
+                              "<h1>unsynced-loss</h1>\n<p class=\"answer\">{}</p>\n<p>{}</p>\n</header>\n",
+                              escape(counts), escape(verdict)),
+       .sections = *sections});
   return report;
 }
 

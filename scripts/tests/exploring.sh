@@ -20,7 +20,8 @@ recording=$(ask smoke.db "SELECT path FROM artefact WHERE kind = 'recording'")
 [ -e "$recording" ] || failed "the control's recording is not there: $recording"
 [ ! -e smoke.artefacts/run-1/ext4.stage.overwrite ] || failed "the recording of a clean trial was kept"
 "$headcrash" report --db smoke.db -o report >/dev/null || failed "report"
-grep -q "<h3>Controls</h3>" report/report.html || failed "the report does not begin with the controls"
+grep -q '<h3 id="controls">' report/report.html || failed "the report has no table of the controls"
+grep -q '<div class="strip">' report/report.html || failed "the report has no strip of the crash states"
 
 # shards, one of them killed and resumed, then merged: all is there once
 "$headcrash" campaign smoke --db one.db --shard 1/2 >out 2>err || failed "shard 1/2: $(cat out err)"
