@@ -84,7 +84,7 @@ std::uint64_t PackedStore::next_packed(std::uint64_t lba) const {
 std::uint64_t PackedStore::kept_before(std::uint64_t page) const {
   std::uint64_t kept = kept_of_groups_[page / kGroupPages];
   for (std::uint64_t each = page / kGroupPages * kGroupPages; each < page; ++each)
-    kept += static_cast<std::uint64_t>(std::popcount(masks_[each]));
+    if (masks_[each] != 0) kept += static_cast<std::uint64_t>(std::popcount(masks_[each]));
   return kept;
 }
 
@@ -92,8 +92,11 @@ Result<void> PackedStore::read(std::uint64_t lba, std::span<std::byte> into) con
   if (auto inside = check_range("memory", sectors_, lba, into.size()); !inside) return inside;
   while (!into.empty()) {
     const std::uint64_t page = lba / kPageSectors, bit = lba % kPageSectors;
-    const std::uint64_t count = std::min(kPageSectors - bit, into.size() / kSectorBytes);
+    std::uint64_t count = std::min(kPageSectors - bit, into.size() / kSectorBytes);
     if (in_base(page)) {
+      const std::uint64_t all = into.size() / kSectorBytes;
+      while (count < all && in_base((lba + count) / kPageSectors))
+        count = std::min(count + kPageSectors, all);
       if (auto done = base_->read(lba, into.first(count * kSectorBytes)); !done) return done;
       into = into.subspan(count * kSectorBytes);
       lba += count;
