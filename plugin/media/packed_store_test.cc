@@ -26,19 +26,25 @@ std::unique_ptr<MemoryStore> some_medium() {
   return medium;
 }
 
+/// All of it, and so many ranges at random.
+void expect_same(const PackedStore& packed, const model::SectorStore& medium, std::mt19937_64& random,
+                 int ranges) {
+  for (int i = 0; i < ranges; ++i) {
+    const std::uint64_t count = i == 0 ? kPackedSectors : 1 + random() % 40,
+                        lba = random() % (kPackedSectors - count + 1);
+    std::vector<std::byte> expected(count * model::kSectorBytes, std::byte{1}), found(expected.size());
+    ASSERT_TRUE(medium.read(lba, expected));
+    ASSERT_TRUE(packed.read(lba, found));
+    ASSERT_EQ(found, expected) << lba << " " << count;
+  }
+}
+
 TEST(PackedStore, HoldsWhatTheMediumHeld) {
   const auto medium = some_medium();
   const auto packed = PackedStore::of(*medium);
   ASSERT_EQ(packed->sectors(), kPackedSectors);
   std::mt19937_64 random(12);
-  for (int i = 0; i < 2000; ++i) {
-    const std::uint64_t count = i == 0 ? kPackedSectors : 1 + random() % 40,
-                        lba = random() % (kPackedSectors - count + 1);
-    std::vector<std::byte> expected(count * model::kSectorBytes, std::byte{1}), found(expected.size());
-    ASSERT_TRUE(medium->read(lba, expected));
-    ASSERT_TRUE(packed->read(lba, found));
-    ASSERT_EQ(found, expected) << lba << " " << count;
-  }
+  expect_same(*packed, *medium, random, 2000);
 }
 
 /// Bytes over zeroes, bytes over bytes, zeroes over bytes, three times over.
@@ -63,14 +69,7 @@ TEST(PackedStore, OfAnOverlayHoldsWhatTheOverlayHeld) {
       const auto next = std::find(touched.begin() + static_cast<std::ptrdiff_t>(lba), touched.end(), true);
       ASSERT_EQ(grown->next_packed(lba), static_cast<std::uint64_t>(next - touched.begin())) << lba;
     }
-    for (int i = 0; i < 500; ++i) {
-      const std::uint64_t count = i == 0 ? kPackedSectors : 1 + random() % 40,
-                          lba = random() % (kPackedSectors - count + 1);
-      std::vector<std::byte> expected(count * model::kSectorBytes, std::byte{1}), found(expected.size());
-      ASSERT_TRUE(overlay->read(lba, expected));
-      ASSERT_TRUE(grown->read(lba, found));
-      ASSERT_EQ(found, expected) << lba << " " << count;
-    }
+    expect_same(*grown, *overlay, random, 500);
     EXPECT_LE(grown->bytes(),
               empty + kPackedSectors / 8 / 8 + 1 +
                   static_cast<std::uint64_t>(std::ranges::count(touched, true)) * model::kSectorBytes);
