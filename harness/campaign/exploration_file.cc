@@ -19,12 +19,13 @@ namespace {
 
 using base::StrictTable;
 
+constexpr const char* kAny = "any";
 constexpr std::array kControls{Control::lose, Control::damage, Control::keep, Control::keep_after_fsck};
 constexpr std::int64_t kTrialsMost = 100'000'000;
 constexpr std::int64_t kBudgetMost = 10'000'000;
 
 Result<Control> parse_control(const StrictTable& table, const std::string& word) {
-  std::vector<std::string> known;
+  std::vector<std::string> known{kAny};
   for (const Control control : kControls) {
     if (word == name(control)) return control;
     known.emplace_back(name(control));
@@ -115,6 +116,24 @@ Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
+/// The cell, or one under each kernel: the table's own ones, or the campaign's.
+Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table, const ExploredCell& cell,
+                               std::vector<ExploredCell>& cells) {
+  std::vector<std::string> kernels;
+  const StrictTable& whose = table.has("kernels") ? table : root;
+  if (const auto taken = whose.take("kernels", kernels); !taken) return taken;
+  if (kernels.empty()) cells.push_back(cell);
+  for (const std::string& kernel : kernels) {
+    ExploredCell under = cell;
+    if (const auto set = adapters::set_kernel_version(under.filesystem, kernel); !set) {
+      const Error& error = set.error();
+      return fail(whose.subject("kernels") + ": " + error.subject, error.problem, error.remedy);
+    }
+    cells.push_back(std::move(under));
+  }
+  return {};
+}
+
 /// What a control must do when the file does not say: what its adapter expects.
 std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
   switch (filesystem.expected) {
@@ -138,6 +157,10 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   cell.filesystem = std::move(*adapter);
   if (const auto taken = table.take("must", must); !taken) return taken;
   cell.control = control_expected(cell.filesystem);
+  if (must == kAny) {
+    cell.control.reset();
+    return {};
+  }
   if (!must.empty()) {
     const auto parsed = parse_control(table, must);
     if (!parsed) return pass_on(parsed);
@@ -145,7 +168,7 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   }
   if (!cell.control) {
     return fail(table.subject("must"), fmt::format("is missing, and nothing is known of {}", name),
-                "write must = \"lose\", \"damage\", \"keep\" or \"keep-after-fsck\"");
+                "write must = \"lose\", \"damage\", \"keep\", \"keep-after-fsck\" or \"any\"");
   }
   return {};
 }
@@ -153,7 +176,7 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
 Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& table,
                                   const ExplorationDefaults& defaults) {
   if (const auto known = table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
-                                     "faults-after-cut", "strategies", "workload", "operations",
+                                     "faults-after-cut", "kernels", "strategies", "workload", "operations",
                                      "application", "trials", "budget", "states", "rounds"});
       !known)
     return pass_on(known);
@@ -411,9 +434,10 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto controls = root.tables("controls");
   if (!controls) return pass_on(controls);
   for (const StrictTable& control : *controls) {
-    auto cell = read_control(root, control, own);
+    const auto cell = read_control(root, control, own);
     if (!cell) return pass_on(cell);
-    exploration.cells.push_back(std::move(*cell));
+    if (auto added = add_under_kernels(root, control, *cell, exploration.cells); !added)
+      return pass_on(added);
   }
   const std::vector<std::string> devices = own.devices.empty() ? std::vector<std::string>{""} : own.devices;
   const CellKeys keys{root.subject("device.profiles"), root.subject("explore.strategies")};

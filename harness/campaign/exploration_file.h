@@ -9,8 +9,9 @@
 //   [[controls]]
 //   filesystem = "xfs"
 //   must = "lose"                    lose data in some state, show `damage` to the check, `keep` everything,
-//                                    `keep-after-fsck` (a repair is no fault); left out: as the adapter
-//                                    expects
+//                                    `keep-after-fsck` (a repair is no fault), `any` (nothing is known, it is no
+//                                    control: what it loses is told); left out: as the adapter expects
+//   kernels = ["6.12"]               under each of these, in place of the campaign's
 //   write-cache = "write through"    the guest sees a write-through disk and sends no flushes
 //   prefill = "none"                 the disk is new, and not full of foreign bytes before mkfs
 //   device = "netra-raid5"           an array in place of one disk; left out: the campaign's only one, with

@@ -43,6 +43,7 @@ struct ExploreArguments {
   std::string prefill = "pattern";
   explorer::DiskOptions disk;
   explorer::StageMachine machine;
+  KernelArguments kernel;
 };
 
 /// What an exploration needs and finds.
@@ -194,6 +195,7 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
 Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   auto filesystem = adapters::load_adapter(arguments.filesystem);
   if (!filesystem) return pass_on(filesystem);
+  if (const auto taken = take_kernel(arguments.kernel, *filesystem); !taken) return taken;
   explored.filesystem = std::move(*filesystem);
   if (const auto chosen = choose_workload(arguments, explored); !chosen) return chosen;
   const auto bytes = choose_disk(arguments, explored);
@@ -497,6 +499,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->add_option("--fs", arguments->filesystem,
                    "File system: a name (headcrash list filesystems) or .toml file")
       ->required();
+  add_kernel_options(*command, arguments->kernel);
   command->add_option("--workload", arguments->workload,
                       "Records this workload first; with RECORDING: the workload that it is of");
   command
