@@ -100,6 +100,13 @@ Result<void> take_machine(const StrictTable& table, const std::vector<std::strin
   return take_faults(table, cell.machine);
 }
 
+Result<void> take_atomic_write(const StrictTable& table, std::uint64_t& bytes) {
+  if (const auto taken = table.take_size("atomic-write", bytes); !taken) return taken;
+  const auto sectors = states::atomic_sectors_of(bytes, table.subject("atomic-write"));
+  if (!sectors) return pass_on(sectors);
+  return {};
+}
+
 /// `budget` or `states`.
 Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
   if (table.has("budget") && table.has("states")) {
@@ -415,13 +422,14 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto table = root.table("explore");
   if (!table) return pass_on(table);
   if (!*table) return fail(root.subject("explore"), "is missing", "write [explore]");
-  if (const auto known = (*table)->only({"strategies", "budget", "states", "reorder-per-cut",
+  if (const auto known = (*table)->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
                                          "in-guest-share", "confirm", "keep", "answer-delay-us"});
       !known)
     return pass_on(known);
   for (const auto& read :
        {take_strategies(**table, own.cell.strategies), take_budget(**table, own.cell),
         (*table)->take("reorder-per-cut", exploration.reorder_per_cut, {.least = 0, .most = 1'000'000}),
+        take_atomic_write(**table, exploration.atomic_write_bytes),
         (*table)->take("answer-delay-us", exploration.answer_delay_us, {.least = 0, .most = 1'000'000}),
         (*table)->take("in-guest-share", exploration.in_guest_share),
         (*table)->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
