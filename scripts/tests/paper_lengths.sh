@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
-"$headcrash" experiment peacock98 --set seconds=600 --set warm-seconds=300 --set crash-seconds=900 --set most-per-s=3000 \
+"$headcrash" experiment peacock98 --set seconds=600 --set warm-seconds=300 --set precision-percent=4 --set crash-seconds=900 --set most-per-s=3000 \
   --csv long.csv >long.txt 2>cost || failed "experiment: $? $(cat cost)"
 cat long.txt cost
 promises=$(grep -c 'what every reply promised is there' long.txt)

@@ -19,7 +19,7 @@ inline constexpr double kResponseLimitMs = 50;
 
 struct CurveOptions {
   double first_per_s = 100, last_per_s = 6400;
-  double precision = .04;  ///< of the knee
+  double precision = .08;  ///< of the lowest load that is not sustained: how far the knee may be below it
   double limit_ms = kResponseLimitMs;
   double sustained = .95;  ///< replies over arrivals, at least
 };

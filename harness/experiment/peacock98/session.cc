@@ -22,8 +22,9 @@ os::TimeNs ns_of(double seconds) {
 }  // namespace
 
 std::vector<Parameter> load_parameters() {
-  return {{"seconds", 60, "of load that count, for each point; the paper's are 600"},
-          {"warm-seconds", 30, "of load before that"},
+  return {{"seconds", 40, "of load that count, for each point; the paper's are 600"},
+          {"warm-seconds", 20, "of load before that"},
+          {"precision-percent", 8, "between the highest load that is sustained and the lowest that is not"},
           {"nfsds", 64, "threads of the server; the paper does not print it"}};
 }
 
@@ -75,6 +76,7 @@ Curve Session::make(const Context& context, const ServerChoice& choice) {
   if (!machine_of(choice)) return {.error = Cell::kNotBuilt};
   CurveOptions options;
   options.last_per_s = context.scaled ? kScaledHighest : Images::kSets[std::size(Images::kSets) - 1];
+  options.precision = context.parameter("precision-percent") / 100;
   if (context.scaled) options.first_per_s = kScaledLowest, options.precision = 1;
   return curve_of(options, [&](double per_s) { return run(context, {choice, per_s}); });
 }
