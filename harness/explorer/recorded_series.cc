@@ -162,7 +162,7 @@ class Series {
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       const record::RecordedDevice& device = run.header().devices[i];
       devices_[i].below = number_of(device.name + ".below");
-      if (devices_[i].below && device.medium) devices_[*devices_[i].below].above = i;
+      if (devices_[i].below) devices_[*devices_[i].below].above = i;
       if (device.medium && !devices_[i].below) devices_[i].geometry = geometry(device.profile);
     }
   }
@@ -406,7 +406,9 @@ class Series {
         std::ranges::any_of(devices_, [](const Device& each) { return each.below.has_value(); });
     if (batteries && !any_battery)
       all.notes.emplace_back("The battery-backed cache never held anything dirty.");
-    const bool array = std::ranges::any_of(headers, [](const auto& each) { return !each.medium; });
+    bool array = false;
+    for (std::size_t i = 0; i < headers.size(); ++i)
+      array = array || (!headers[i].medium && !devices_[i].below);
     if (array && !any_rebuild) all.notes.emplace_back("No member was rebuilt.");
     if (any_rebuild)
       all.notes.emplace_back(

@@ -105,6 +105,16 @@ TEST(RecordedSeries, CountsRequestsBytesAndWhatTheCacheHolds) {
   EXPECT_NEAR(bytes, 8192, 1);
 }
 
+TEST(RecordedSeries, WhatIsWrittenAgainInACacheIsHeldOnce) {
+  const TemporaryFolder folder;
+  Machine machine(folder, {{"hd0", "a-disk", 100'000, 1}});
+  machine.submit(0, 1, 1, model::Op::write, 100, 8).ack(0, 2, 1);
+  machine.submit(0, 3, 2, model::Op::write, 104, 8).ack(0, 4, 2).media(0, 10, 2, 104, 8);
+  const RecordedSeries all = machine.series();
+  EXPECT_EQ(values_of(all, 0, "volatile cache"),
+            (Values{{1, 0}, {2, 4096}, {3, 2048}, {4, 6144}, {10, 2048}}));
+}
+
 TEST(RecordedSeries, PutsTheHeadWhereWritesReachedTheMedium) {
   const TemporaryFolder folder;
   Machine machine(folder, {{"hd0", "a-disk", 2'000'000, 1}});
@@ -132,7 +142,7 @@ TEST(RecordedSeries, SaysWhatIsNotInTheRecording) {
 
 TEST(RecordedSeries, BatteryBackedCacheHoldsWhatIsNotBelowYet) {
   const TemporaryFolder folder;
-  Machine machine(folder, {{"hd0", "prestoserve", 100'000, 1}, {"hd0.below", "a-disk", 100'000, 1}});
+  Machine machine(folder, {{"hd0", "prestoserve", 100'000, 1, false}, {"hd0.below", "a-disk", 100'000, 1}});
   machine.submit(0, 1, 1, model::Op::write, 0, 16).media(0, 2, 1, 0, 16).ack(0, 2, 1);
   machine.submit(1, 3, 2, model::Op::write, 0, 16);
   machine.submit(0, 4, 3, model::Op::write, 0, 8).media(0, 5, 3, 0, 8).ack(0, 5, 3);
