@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -34,6 +35,9 @@ struct GuestImage {
 /// Runs scripts/build-guest when an input changed (it prints what it does), then says what it left. `parts`
 /// are those of a file system that brings its own. Errors name the missing package, tool or file.
 Result<GuestImage> guest_image(const std::filesystem::path& cache, const adapters::GuestParts& parts = {});
+
+/// The versions of their kernels, sorted, with commas between them.
+std::string kernels_of(const std::map<std::string, GuestImage>& images);
 
 enum class Accelerator { kvm, tcg };
 struct AcceleratorProbe {

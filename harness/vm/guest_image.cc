@@ -1,11 +1,13 @@
 // The guest image: what scripts/build-guest makes (guest.h).
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "harness/vm/guest.h"
@@ -64,6 +66,12 @@ Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts
                     .initramfs = folder / "initramfs",
                     .kernel_version = info["kernel_version"],
                     .key = info["key"]};
+}
+
+std::string kernels_of(const std::map<std::string, GuestImage>& images) {
+  std::set<std::string> versions;
+  for (const auto& [name, image] : images) versions.insert(image.kernel_version);
+  return fmt::format("{}", fmt::join(versions, ", "));
 }
 
 }  // namespace headcrash::vm
