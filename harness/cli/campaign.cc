@@ -15,6 +15,7 @@
 #include "harness/campaign/schemes_plan.h"
 #include "harness/campaign/unsynced_cell.h"
 #include "harness/cli/command.h"
+#include "harness/cli/failure_pages.h"
 #include "harness/cli/run_progress.h"
 #include "harness/cli/terminal.h"
 #include "plugin/base/stopwatch.h"
@@ -26,7 +27,7 @@ namespace headcrash::cli {
 namespace {
 
 struct CampaignArguments {
-  std::string campaign, database = kDefaultDatabase, shard;
+  std::string campaign, database = kDefaultDatabase, shard, html;
   std::size_t jobs = 1;
   campaign::Part part;
   Verbosity verbosity = Verbosity::normal;
@@ -316,10 +317,25 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
                       .jobs = arguments.jobs,
                       .only = arguments.part.filesystems,
                       .trials = arguments.part.trials,
+                      .html = arguments.html,
                       .verbosity = arguments.verbosity,
                       .stop_at_first = arguments.stop_at_first,
                       .as_json = arguments.as_json});
   return kInterrupted;
+}
+
+/// --html: pages of failures first, since the report links to those that are there. An interrupted run gets its report when it is
+/// resumed.
+Result<void> write_html(db::Database& database, const campaign::CampaignOutcome& outcome,
+                        const CampaignArguments& arguments) {
+  if (arguments.html.empty() || outcome.interrupted) return {};
+  const auto pages = write_failure_pages(database, outcome.run, arguments.html);
+  if (!pages) return pass_on(pages);
+  tell(*pages, arguments.html);
+  const auto written = report::write_report(database, {.output = arguments.html, .run = outcome.run});
+  if (!written) return pass_on(written);
+  fmt::print(stderr, "headcrash: the report: {}\n", written->page.string());
+  return {};
 }
 
 /// A survey: fine when all was measured and its controls behaved as expected.
@@ -352,6 +368,8 @@ int run(const CampaignArguments& arguments) {
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return report_error(database.error(), arguments.as_json);
+  if (const auto written = write_html(*database, *outcome, arguments); !written)
+    return report_error(written.error(), arguments.as_json);
   if (campaign::parse_io_errors_campaign(arguments.campaign))
     return report_survey(report::io_errors_report(*database, outcome->run), *outcome, arguments, seconds);
   if (campaign::parse_unsynced_campaign(arguments.campaign))
@@ -401,11 +419,14 @@ void add_campaign(CLI::App& app, int& exit_code) {
   add_kernels_option(*command, arguments->part.kernels);
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "ufs-schemes: stop at the first workload that is not as expected");
+  command->add_option("--html", arguments->html,
+                      "Folder for the report and a page of each failure whose recording was kept");
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash campaign demo --plan\n  headcrash campaign demo --plan --only xfs --trials 2\n  headcrash campaign demo --db demo.db\n  headcrash "
       "campaign demo --db demo.db --resume\n"
+      "  headcrash campaign smoke --db smoke.db --html smoke-report\n"
       "  headcrash campaign mine.toml --db mine.db --jobs 2 --json\n"
       "  headcrash campaign ufs-schemes --db ufs.db\n"
       "  headcrash campaign ufs-schemes/chains,soft-updates/reuse --stop-at-first --db ufs.db\n"

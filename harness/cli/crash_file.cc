@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 explorer::TimelineOptions options_of(const CrashFile& of) {
-  explorer::TimelineOptions options{.state = of.state, .findings = of.findings};
+  explorer::TimelineOptions options{.state = of.state, .findings = of.findings, .hardware = of.hardware};
   const std::string before = of.recovery_of.empty() ? "" : of.recovery_of + "/";
   for (explorer::JudgedState state : of.states) {
     if (!state.name.starts_with(before) || state.name.find('/', before.size()) != std::string::npos) continue;
@@ -63,7 +63,7 @@ std::string summary_of(const CrashFile& of, const report::CrashPage& page) {
 
 }  // namespace
 
-Result<void> write_crash_file(const CrashFile& of, const fs::path& path) {
+Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {
   auto page = explorer::crash_timeline(*of.run, options_of(of));
   if (!page) return pass_on(page);
   page->title = title_of(of);
@@ -86,6 +86,11 @@ Result<void> write_crash_file(const CrashFile& of, const fs::path& path) {
   file << report::crash_page(*page);
   if (!file.flush())
     return fail(path.string(), "cannot be written", "choose a folder that exists and can be written");
+  return {};
+}
+
+Result<void> write_crash_file(const CrashFile& of, const fs::path& path) {
+  if (auto saved = save_crash_file(of, path); !saved) return saved;
   fmt::print(stderr, "headcrash: the crash as a page: {}\n", path.string());
   return {};
 }

@@ -22,11 +22,15 @@ struct CrashFile {
   std::string log;
   std::vector<std::string> faults;            ///< of an array, when the power returned
   std::vector<explorer::JudgedState> states;  ///< by full name; those of other recordings are left out
+  explorer::FindGeometry hardware;            ///< set: heads, caches and the like over time, too
   std::string recovery_of;                    ///< the recording is that of the recovery of this state
   std::vector<std::string> reproduce;
 };
 
-/// Replaces the file if there is one, and says on stderr where it is. Errors: the recording's, or that the file cannot be written.
+/// Replaces the file if there is one. Errors: the recording's, or that the file cannot be written.
+Result<void> save_crash_file(const CrashFile& of, const std::filesystem::path& path);
+
+/// The same, and says on stderr where it is.
 Result<void> write_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
 /// How many writes a state lacks, wholly or in part, or how many members stopped before the others; a physical state counts

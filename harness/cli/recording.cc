@@ -11,6 +11,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/crash_file.h"
 #include "plugin/base/size.h"
+#include "plugin/profiles/profile.h"
 #include "plugin/record/dm_log_writes.h"
 #include "plugin/record/text_export.h"
 #include "plugin/states/run_history.h"
@@ -239,6 +240,11 @@ Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments
   return std::nullopt;
 }
 
+std::unique_ptr<model::Geometry> geometry_of(const std::string& profile) {
+  const auto disk = profiles::load_profile(profile);
+  return disk ? std::make_unique<model::Geometry>(*disk) : nullptr;
+}
+
 int run_show(const RecordingArguments& arguments) {
   std::optional<adapters::LinuxAdapter> filesystem;
   if (!arguments.filesystem.empty()) {
@@ -255,7 +261,8 @@ int run_show(const RecordingArguments& arguments) {
   const auto written = write_crash_file({.run = run->get(),
                                          .filesystem = filesystem ? &*filesystem : nullptr,
                                          .workload = &*workload,
-                                         .state = *state},
+                                         .state = *state,
+                                         .hardware = geometry_of},
                                         arguments.html);
   if (!written) return report_error(written.error(), false);
   return kFine;

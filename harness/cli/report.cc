@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "harness/cli/command.h"
+#include "harness/cli/failure_pages.h"
 
 namespace headcrash::cli {
 namespace {
@@ -14,7 +15,7 @@ struct ReportArguments {
   std::string database = kDefaultDatabase, output = "headcrash-report", baseline, csv, junit;
   std::int64_t run = 0, baseline_run = 0;
   double tolerance_percent = 5;
-  bool as_json = false;
+  bool pages = false, as_json = false;
 };
 
 int run_report(const ReportArguments& arguments) {
@@ -26,6 +27,13 @@ int run_report(const ReportArguments& arguments) {
     options.baseline = report::BaselineOptions{.database = arguments.baseline,
                                                .tolerance = arguments.tolerance_percent / 100};
     if (arguments.baseline_run != 0) options.baseline->run = arguments.baseline_run;
+  }
+  if (arguments.pages) {
+    catch_interrupts();
+    const auto pages = write_failure_pages(*database, options.run, arguments.output);
+    if (!pages) return report_error(pages.error(), arguments.as_json);
+    tell(*pages, arguments.output);
+    if (pages->interrupted) return kInterrupted;
   }
   Result<report::ReportResult> written = report::write_report(*database, options);
   if (!written) return report_error(written.error(), arguments.as_json);
@@ -48,6 +56,9 @@ void add_report(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", arguments->output, "Folder for report.html")->capture_default_str();
   command->add_option("--run", arguments->run, "Number of the run; default: the newest")
       ->check(CLI::PositiveNumber);
+  command->add_flag(
+      "--pages", arguments->pages,
+      "Of a campaign: make a page of each failure whose recording was kept, for the report to link to");
   command->add_flag("--json", arguments->as_json, "Print the report's figures as JSON");
   CLI::Option* baseline = command->add_option("--baseline", arguments->baseline,
                                               "Results database of an earlier benchmark to compare with");
@@ -64,6 +75,7 @@ void add_report(CLI::App& app, int& exit_code) {
   command->add_option("--junit", arguments->junit, "JUnit XML of a benchmark, for build servers");
   command->footer(
       "Examples:\n  headcrash report --db demo.db -o demo-report\n  headcrash report --db demo.db --json\n"
+      "  headcrash report --db demo.db -o demo-report --pages\n"
       "  headcrash report --db now.db --baseline last-week.db --junit bench.xml --csv tables\n\n"
       "Exit code 1: a trial was not as expected, or a cell became slower than the "
       "baseline.");

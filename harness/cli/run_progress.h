@@ -26,6 +26,7 @@ struct ResumedCommand {
   std::size_t jobs = 1;
   std::vector<std::string> only;       ///< file systems
   std::optional<std::int64_t> trials;  ///< of a cell
+  std::string html;                    ///< folder of the report; empty: none
   Verbosity verbosity = Verbosity::normal;
   bool stop_at_first = false, as_json = false;
 };

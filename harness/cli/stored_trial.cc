@@ -153,11 +153,15 @@ class Reader {
     trial_.outcome.reset();
     auto row = db::Statement::prepare(
         database_.handle(),
-        "SELECT c.id, c.name, c.verdict, c.summary, f.minimised_state, f.account FROM crash_state c "
-        "LEFT JOIN failure f ON f.crash_state_id = c.id WHERE c.trial_id = ?1 AND "
-        "CASE WHEN ?2 = '' THEN c.verdict NOT IN ('clean', 'replayed') ELSE ?2 IN (c.name, "
-        "f.minimised_state) END "
-        "ORDER BY f.id IS NULL, c.name = ?2 DESC, c.id LIMIT 1");
+        "SELECT id, name, verdict, summary, minimised_state, account FROM ("
+        "SELECT c.id, c.name, c.verdict, c.summary, f.id AS failure, f.account, "
+        // A recovery's is a state of the recording of that recovery.
+        "CASE WHEN instr(c.name, '/') > 0 AND instr(f.minimised_state, '/') = 0 AND f.minimised_state <> '' "
+        "THEN substr(c.name, 1, instr(c.name, '/')) || f.minimised_state ELSE f.minimised_state END "
+        "AS minimised_state "
+        "FROM crash_state c LEFT JOIN failure f ON f.crash_state_id = c.id WHERE c.trial_id = ?1) "
+        "WHERE CASE WHEN ?2 = '' THEN verdict NOT IN ('clean', 'replayed') ELSE ?2 IN (name, minimised_state) END "
+        "ORDER BY failure IS NULL, name = ?2 DESC, id LIMIT 1");
     if (!row) return pass_on(row);
     const auto more = row->bind(trial_.id, arguments_.state).step();
     if (!more) return pass_on(more);

@@ -2,17 +2,19 @@
 // ext4_extents.h, xfs_format.h and xfs_da_format.h, btrfs_tree.h, f2fs_fs.h, nilfs2_ondisk.h,
 // jfs_superblock.h, reiserfs.h.
 //
-// Metadata is looked at in pieces of 4 KiB, the block size that mkfs chooses everywhere here but on tiny
-// disks; a structure that begins inside a piece is not seen.
+// Metadata is looked at in pieces of a block, or of 4 KiB where that is not known; a structure that begins inside a piece is
+// not seen.
 #include "harness/explorer/block_kind.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <vector>
 
 #include "harness/explorer/byte_order.h"
+#include "harness/explorer/ext_history.h"
 #include "harness/workload/stamp.h"
 #include "plugin/base/zeroes.h"
 
@@ -22,7 +24,7 @@ namespace {
 using report::BlockClass;
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kPieceBytes = 4096;
+constexpr std::size_t kBtrfsSectorBytes = 4096;
 constexpr std::size_t kPartsShown = 6;
 
 /// A magic number at a place of a block; `lba`: only there.
@@ -77,13 +79,31 @@ std::optional<std::string> xfs_log_record(Bytes block) {
   return fmt::format("log record of cycle {}", big(block, 4, 4));
 }
 
+/// Which allocation group, or whose: from the headers that version 5 of the format has.
+std::string xfs_owner(std::string_view type, Bytes block) {
+  if (type != "xfs" || block.size() < 64) return {};
+  const std::string_view magic(reinterpret_cast<const char*>(block.data()), 4);
+  const auto is = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, magic) != names.end();
+  };
+  constexpr std::size_t kGroupOfHeader = 8, kGroupOfFreeList = 4, kGroupOfTree = 48, kOwnerOfDirectory = 40,
+                        kOwnerOfMap = 56;
+  if (is({"XAGF", "XAGI"})) return fmt::format(" of group {}", big(block, kGroupOfHeader, 4));
+  if (is({"XAFL"})) return fmt::format(" of group {}", big(block, kGroupOfFreeList, 4));
+  if (is({"AB3B", "AB3C", "IAB3", "FIB3", "R3FC", "RMB3"}))
+    return fmt::format(" of group {}", big(block, kGroupOfTree, 4));
+  if (is({"XDB3", "XDD3"})) return fmt::format(" of inode {}", big(block, kOwnerOfDirectory, 8));
+  if (is({"BMA3"})) return fmt::format(" of inode {}", big(block, kOwnerOfMap, 8));
+  return {};
+}
+
 /// A node has no magic number; its header makes sense or does not.
 std::optional<std::string> btrfs_node(Bytes block) {
   if (block.size() < 101) return std::nullopt;
   const std::uint64_t at = little(block, 48, 8), generation = little(block, 80, 8),
                       owner = little(block, 88, 8);
   const std::uint64_t items = little(block, 96, 4), level = little(block, 100, 1);
-  if (at == 0 || at % kPieceBytes != 0 || generation == 0 || generation >> 40 != 0 || level > 7 ||
+  if (at == 0 || at % kBtrfsSectorBytes != 0 || generation == 0 || generation >> 40 != 0 || level > 7 ||
       items > 1000)
     return std::nullopt;
   constexpr std::array<std::string_view, 12> kTrees{"",       "root",        "extent",         "chunk",
@@ -149,39 +169,50 @@ std::size_t stamped_run(Bytes data, std::size_t sector, std::string* what) {
 }  // namespace
 
 std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, Bytes block,
-                                     const DiskMap* map) {
+                                     const KnownDisk& disk) {
+  if (disk.history != nullptr) {
+    if (auto told = disk.history->told(disk.request, lba)) return told;
+  }
   for (const Magic& magic : kMagics) {
     if (!type.starts_with(magic.type) || magic.offset + magic.bytes.size() > block.size()) continue;
     if (magic.lba && *magic.lba != lba) continue;
     const auto* at = reinterpret_cast<const char*>(block.data()) + magic.offset;
     if (std::string_view(at, magic.bytes.size()) != magic.bytes) continue;
     // Its place may say more: which inodes.
-    auto placed = map != nullptr && magic.block == BlockClass::inode ? map->at(lba, block) : std::nullopt;
-    return placed ? std::move(*placed) : BlockKind{magic.block, std::string(magic.what)};
+    auto placed =
+        disk.map != nullptr && magic.block == BlockClass::inode ? disk.map->at(lba, block) : std::nullopt;
+    if (placed) return placed;
+    return BlockKind{magic.block, std::string(magic.what) + xfs_owner(type, block)};
   }
-  const auto by_magic = [&](std::optional<std::string> what, BlockClass kind) -> std::optional<BlockKind> {
-    if (what) return BlockKind{kind, std::move(*what)};
-    return map != nullptr ? map->at(lba, block) : std::nullopt;
-  };
-  if (type.starts_with("ext")) return by_magic(journal_block(block), BlockClass::journal);
-  if (type == "xfs") return by_magic(xfs_log_record(block), BlockClass::journal);
-  if (type == "btrfs") return by_magic(btrfs_node(block), BlockClass::metadata);
-  return by_magic(std::nullopt, BlockClass::metadata);
+  std::optional<std::string> journal;
+  if (type.starts_with("ext")) journal = journal_block(block);
+  if (type == "xfs") journal = xfs_log_record(block);
+  if (journal) return BlockKind{BlockClass::journal, std::move(*journal)};
+  if (type == "btrfs") {
+    if (auto node = btrfs_node(block)) return BlockKind{BlockClass::metadata, std::move(*node)};
+  }
+  if (disk.map != nullptr) {
+    if (auto placed = disk.map->at(lba, block)) return placed;
+  }
+  const std::string owner = disk.history != nullptr ? disk.history->owner(disk.request, lba) : "";
+  return owner.empty() ? std::nullopt : std::optional(BlockKind{BlockClass::data, "data of " + owner});
 }
 
-std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data, const DiskMap* map) {
+std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data, const KnownDisk& disk) {
   Parts parts;
   const std::size_t sectors = (data.size() + workload::kStampBytes - 1) / workload::kStampBytes;
   for (std::size_t sector = 0; sector < sectors;) {
     std::string stamped;
     if (const std::size_t count = stamped_run(data, sector, &stamped); count > 0) {
-      parts.add(stamped);
+      const std::string owner =
+          disk.history != nullptr ? disk.history->owner(disk.request, lba + sector) : "";
+      parts.add(owner.empty() ? stamped : stamped + ", of " + owner);
       sector += count;
       continue;
     }
     const std::size_t at = sector * workload::kStampBytes;
-    const Bytes piece = data.subspan(at, std::min(kPieceBytes, data.size() - at));
-    const auto kind = known_block(type, lba + sector, piece, map);
+    const Bytes piece = data.subspan(at, std::min(disk.piece_bytes(), data.size() - at));
+    const auto kind = known_block(type, lba + sector, piece, disk);
     if (base::all_zero(piece)) {
       parts.add(kind ? kind->what + ", zeroes" : "zeroes");
     } else {

@@ -12,6 +12,7 @@
 #include "harness/explorer/array_cut.h"
 #include "harness/explorer/block_kind.h"
 #include "harness/explorer/disk_map.h"
+#include "harness/explorer/ext_history.h"
 #include "harness/explorer/lost_writes.h"
 #include "harness/workload/stamp.h"
 #include "plugin/record/recording.h"
@@ -98,6 +99,12 @@ class Timeline {
                                 finding.found});
     if (const auto told = tell_states(); !told) return pass_on(told);
     recovery_after_cut();
+    if (options_.hardware) {
+      auto recorded = recorded_series(run_, options_.hardware);
+      if (!recorded) return pass_on(recorded);
+      page_.series = std::move(recorded->series);
+      page_.series_notes = std::move(recorded->notes);
+    }
     return std::move(page_);
   }
 
@@ -246,57 +253,112 @@ class Timeline {
     }
   }
 
+  /// What is known of a device's blocks.
+  struct Disk {
+    DiskMap map;
+    std::optional<ExtHistory> history;
+  };
+
   Result<void> tell_blocks() {
-    std::map<std::size_t, DiskMap> maps;
     const auto reader = record::RecordingReader::open(run_.path());
     if (!reader) return pass_on(reader);
-    for (std::size_t i = 0; i < page_.requests.size(); ++i) {
-      TimelineRequest& request = page_.requests[i];
-      if (request.op == TimelineRequest::Op::read) {
-        request.what = "a read";
-        continue;
-      }
-      if (request.op != TimelineRequest::Op::write || bytes_at_[i] == 0) {
-        request.what = request.op == TimelineRequest::Op::trim   ? "trim"
-                       : request.op == TimelineRequest::Op::zero ? "zeroing"
-                                                                 : "bytes that were not recorded";
-        continue;
-      }
-      std::vector<std::byte> data(
-          std::min<std::size_t>(std::size_t{request.sectors} * model::kSectorBytes, kTimelineBytes));
-      if (const auto read = reader->read_at(bytes_at_[i], data); !read) return pass_on(read);
-      if (!maps.contains(request.device)) maps.emplace(request.device, map_of(request.device));
-      if (page_.filesystem_type.empty()) page_.filesystem_type = maps.at(request.device).type();
-      BlockKind kind = kind_of_write(maps.at(request.device), request.lba, data);
-      request.block = kind.block;
-      request.what = std::move(kind.what);
-      for (std::size_t at = 0; at < report::kShownBytes; ++at) request.bytes += static_cast<char>(data[at]);
-      tell_file(request, data);
+    std::map<std::size_t, Disk> disks;
+    for (const TimelineRequest& request : page_.requests) {
+      if (request.op == TimelineRequest::Op::read) continue;
+      if (!disks.contains(request.device)) disks.emplace(request.device, disk_of(request.device));
+      Disk& disk = disks.at(request.device);
+      if (disk.history) disk.history->will_write(request.lba, request.sectors);
+      if (page_.filesystem_type.empty()) page_.filesystem_type = disk.map.type();
     }
+    for (std::size_t i = 0; i < page_.requests.size(); ++i) {
+      const TimelineRequest& request = page_.requests[i];
+      if (request.op == TimelineRequest::Op::read || !disks.at(request.device).history) continue;
+      ExtHistory& history = *disks.at(request.device).history;
+      if (request.op != TimelineRequest::Op::write) {
+        history.zero(request.lba, request.sectors);
+      } else if (bytes_at_[i] != 0) {
+        const auto data = payload(*reader, i);
+        if (!data) return pass_on(data);
+        history.write(i, request.lba, *data);
+      }
+    }
+    for (std::size_t i = 0; i < page_.requests.size(); ++i)
+      if (const auto told = tell_block(*reader, i, disks); !told) return told;
     return {};
   }
 
-  /// From what was on the disk before the recording, or else at its end. Of an array that is what was written to it.
-  DiskMap map_of(std::size_t device) const {
-    const auto id = static_cast<model::DeviceId>(device);
-    std::shared_ptr<const states::StateImage> image = run_.base_image(id);
-    if (!image && run_.header().base && !run_.header().devices[device].medium) {
-      const auto base = RunHistory::load(run_.path().parent_path() / run_.header().base->recording);
-      if (base) image = image_of(**base, id);
+  /// Or the beginning of it.
+  Result<std::vector<std::byte>> payload(const record::RecordingReader& reader, std::size_t i) const {
+    std::vector<std::byte> data(
+        std::min<std::size_t>(std::size_t{page_.requests[i].sectors} * model::kSectorBytes, kTimelineBytes));
+    if (const auto read = reader.read_at(bytes_at_[i], data); !read) return pass_on(read);
+    return data;
+  }
+
+  Result<void> tell_block(const record::RecordingReader& reader, std::size_t i,
+                          const std::map<std::size_t, Disk>& disks) {
+    TimelineRequest& request = page_.requests[i];
+    if (request.op == TimelineRequest::Op::read) {
+      request.what = "a read";
+      return {};
     }
-    if (!image) image = image_of(run_, id);
-    return DiskMap::read(options_.type, [&](std::uint64_t lba, std::span<std::byte> into) -> Result<void> {
+    if (request.op != TimelineRequest::Op::write || bytes_at_[i] == 0) {
+      request.what = request.op == TimelineRequest::Op::trim   ? "trim"
+                     : request.op == TimelineRequest::Op::zero ? "zeroing"
+                                                               : "bytes that were not recorded";
+      return {};
+    }
+    const auto data = payload(reader, i);
+    if (!data) return pass_on(data);
+    const Disk& disk = disks.at(request.device);
+    const ExtHistory* history = disk.history ? &*disk.history : nullptr;
+    BlockKind kind = kind_of_write({&disk.map, history, i}, request.lba, *data);
+    request.block = kind.block;
+    request.what = std::move(kind.what);
+    for (std::size_t at = 0; at < report::kShownBytes; ++at) request.bytes += static_cast<char>((*data)[at]);
+    tell_file(
+        request, *data,
+        history != nullptr ? history->files(i, request.lba, request.sectors) : std::vector<std::string>{});
+    return {};
+  }
+
+  /// The history begins with what was there before the recording; without a base that is nothing.
+  Disk disk_of(std::size_t device) const {
+    Disk disk{map_of(device), std::nullopt};
+    if (!disk.map.ext()) return disk;
+    disk.history.emplace(*disk.map.ext(), reader_of(before(static_cast<model::DeviceId>(device))));
+    return disk;
+  }
+  ReadSectors reader_of(std::shared_ptr<const states::StateImage> image) const {
+    return [this, image = std::move(image)](std::uint64_t lba, std::span<std::byte> into) -> Result<void> {
       if (!image || lba + into.size() / model::kSectorBytes > image->sectors())
         return fail(run_.path().string(), "has no such sectors");
       return image->read(lba, into);
-    });
+    };
+  }
+
+  /// What was on the disk before the recording; of an array what was written to it then. Null: not known.
+  std::shared_ptr<const states::StateImage> before(model::DeviceId id) const {
+    if (auto image = run_.base_image(id)) return image;
+    if (!run_.header().base || run_.header().devices[id].medium) return nullptr;
+    const auto base = RunHistory::load(run_.path().parent_path() / run_.header().base->recording);
+    return base ? image_of(**base, id) : nullptr;
+  }
+  /// From what was there before, or else from what is there at the end.
+  DiskMap map_of(std::size_t device) const {
+    const auto id = static_cast<model::DeviceId>(device);
+    std::shared_ptr<const states::StateImage> image = before(id);
+    if (!image) image = image_of(run_, id);
+    return DiskMap::read(options_.type, reader_of(std::move(image)));
   }
   static std::shared_ptr<const states::StateImage> image_of(const RunHistory& run, model::DeviceId device) {
     auto made = run.image({.device = device, .event = run.events()}, device);
     return made ? std::make_shared<const states::StateImage>(std::move(*made)) : nullptr;
   }
 
-  void tell_file(TimelineRequest& request, std::span<const std::byte> data) const {
+  /// `known`: what the file system's own blocks say.
+  void tell_file(TimelineRequest& request, std::span<const std::byte> data,
+                 const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;
     std::vector<std::string> files;
     for (std::size_t at = 0; at + workload::kStampBytes <= data.size(); at += workload::kStampBytes) {
@@ -308,6 +370,8 @@ class Timeline {
         if (std::ranges::find(files, name) == files.end()) files.push_back(name);
       }
     }
+    for (const std::string& name : known)
+      if (std::ranges::find(files, name) == files.end()) files.push_back(name);
     for (std::size_t i = 0; i < options_.findings.size() && !request.finding; ++i)
       if (std::ranges::find(files, options_.findings[i].path) != files.end()) request.finding = i;
     if (files.size() > kNamesShown) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/explorer/check_state.h"
+#include "harness/explorer/recorded_series.h"
 #include "results/report/crash_page.h"
 
 namespace headcrash::explorer {
@@ -27,7 +28,9 @@ struct TimelineOptions {
   std::vector<workload::Operation> operations;
   std::uint64_t from_event = 0, to_event = 0;  ///< of the workload; 0: all of the recording
   std::size_t requests_most = 20'000;          ///< more are left out, and the page says so
-  std::size_t states_most = 2000;              ///< failures and the state in question are kept first
+  /// Set: heads, caches and the like over time, too.
+  FindGeometry hardware;
+  std::size_t states_most = 2000;  ///< failures and the state in question are kept first
 };
 
 /// All but title, facts, summary, log and commands. A state of which the recording has no writes to name (of an array)

@@ -18,23 +18,6 @@ namespace {
 using report::BlockClass;
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kLookedAtBytes = 4096;  // at once, as describe_write() does
-constexpr std::uint64_t kGroupsMost = 1 << 16;
-constexpr std::uint64_t kExtSuperblockBytes = 1024;
-constexpr std::size_t kExtentsInInode = 4;
-constexpr std::uint64_t kJournalInode = 8;
-
-/// Bytes of the disk, from whole sectors; nothing: they cannot be read.
-std::optional<std::vector<std::byte>> bytes_at(const DiskMap::Read& read, std::uint64_t offset,
-                                               std::size_t size) {
-  const std::uint64_t lba = offset / model::kSectorBytes, skip = offset % model::kSectorBytes;
-  const std::uint64_t sectors = (skip + size + model::kSectorBytes - 1) / model::kSectorBytes;
-  std::vector<std::byte> buffer(sectors * model::kSectorBytes);
-  if (!read(lba, buffer)) return std::nullopt;
-  return std::vector<std::byte>(buffer.begin() + static_cast<std::ptrdiff_t>(skip),
-                                buffer.begin() + static_cast<std::ptrdiff_t>(skip + size));
-}
-
 std::string type_by_magic(const DiskMap::Read& read) {
   const auto start = bytes_at(read, 0, 4096);
   if (!start) return {};
@@ -44,21 +27,6 @@ std::string type_by_magic(const DiskMap::Read& read) {
   const auto super = bytes_at(read, 65536, 512);
   if (super && big(*super, 64, 8) == 0x5f42485266535f4d) return "btrfs";
   return {};
-}
-
-/// Records that follow each other to the end of the block: inode, length, length of the name, kind, name.
-bool is_ext_directory(Bytes block) {
-  std::size_t at = 0, records = 0;
-  while (at + 8 <= block.size()) {
-    const std::uint64_t length = little(block, at + 4, 2), name = little(block, at + 6, 1),
-                        kind = little(block, at + 7, 1);
-    const bool tail = little(block, at, 4) == 0 && length == 12 && name == 0 && kind == 0xde;
-    if (length < 8 || length % 4 != 0 || at + length > block.size() || name + 8 > length) return false;
-    if (!tail && (kind > 7 || (name == 0 && little(block, at, 4) != 0))) return false;
-    at += length;
-    ++records;
-  }
-  return at == block.size() && records > 0;
 }
 
 }  // namespace
@@ -78,53 +46,21 @@ void DiskMap::add(std::uint64_t first_block, std::uint64_t blocks, BlockKind kin
 }
 
 void DiskMap::read_ext(const Read& read) {
-  const auto super = bytes_at(read, kExtSuperblockBytes, 1024);
-  if (!super || little(*super, 56, 2) != 0xef53) return;
-  const std::uint64_t shift = little(*super, 24, 4);
-  if (shift > 6) return;
-  const std::uint64_t block_bytes = 1024ULL << shift;
-  const std::uint64_t blocks = little(*super, 4, 4), first = little(*super, 20, 4),
-                      per_group = little(*super, 32, 4), inodes_per_group = little(*super, 40, 4);
-  const bool old_revision = little(*super, 76, 4) == 0;
-  const std::uint64_t inode_bytes = old_revision ? 128 : little(*super, 88, 2);
-  const bool wide = (little(*super, 96, 4) & 0x80U) != 0;
-  const std::uint64_t descriptor = wide ? little(*super, 254, 2) : 32;
-  if (per_group == 0 || inodes_per_group == 0 || inode_bytes < 128 || inode_bytes > block_bytes ||
-      descriptor < 32 || descriptor > 1024 || blocks <= first)
-    return;
-  const std::uint64_t groups = (blocks - first + per_group - 1) / per_group;
-  if (groups > kGroupsMost) return;
-  block_sectors_ = block_bytes / model::kSectorBytes;
-  inodes_per_block_ = block_bytes / inode_bytes;
-  const std::uint64_t table_blocks = (inodes_per_group * inode_bytes + block_bytes - 1) / block_bytes;
-  const std::uint64_t descriptors_at = first + 1;
-  add(first, 1, {BlockClass::superblock, "superblock"});
-  add(descriptors_at, (groups * descriptor + block_bytes - 1) / block_bytes,
-      {BlockClass::bitmap, "group descriptors"});
-  const auto table = bytes_at(read, descriptors_at * block_bytes, groups * descriptor);
-  if (!table) return;
-  std::uint64_t first_table = 0;
-  for (std::uint64_t group = 0; group < groups; ++group) {
-    const auto pointer = [&](std::size_t low, std::size_t high) {
-      const std::uint64_t place = little(*table, group * descriptor + low, 4);
-      return descriptor >= 64 ? place | little(*table, group * descriptor + high, 4) << 32 : place;
-    };
-    add(pointer(0, 0x20), 1, {BlockClass::bitmap, fmt::format("block bitmap of group {}", group)});
-    add(pointer(4, 0x24), 1, {BlockClass::bitmap, fmt::format("inode bitmap of group {}", group)});
-    const std::uint64_t inodes = pointer(8, 0x28);
-    add(inodes, table_blocks, {BlockClass::inode, fmt::format("inode table of group {}", group)},
-        group * inodes_per_group + 1);
-    if (group == 0) first_table = inodes;
+  ext_ = read_ext_layout(read);
+  if (!ext_) return;
+  block_sectors_ = ext_->sectors_per_block();
+  inodes_per_block_ = ext_->inodes_per_block();
+  add(ext_->first_block, 1, {BlockClass::superblock, "superblock"});
+  add(ext_->descriptors_at, ext_->descriptors_blocks, {BlockClass::bitmap, "group descriptors"});
+  for (std::size_t group = 0; group < ext_->groups.size(); ++group) {
+    const ExtLayout::Group& each = ext_->groups[group];
+    add(each.block_bitmap, 1, {BlockClass::bitmap, fmt::format("block bitmap of group {}", group)});
+    add(each.inode_bitmap, 1, {BlockClass::bitmap, fmt::format("inode bitmap of group {}", group)});
+    add(each.table, ext_->table_blocks, {BlockClass::inode, fmt::format("inode table of group {}", group)},
+        group * ext_->inodes_per_group + 1);
   }
-  // The journal's blocks, when its inode has them in one place or a few.
-  const auto journal = bytes_at(read, first_table * block_bytes + (kJournalInode - 1) * inode_bytes, 128);
-  if (!journal || little(*journal, 40, 2) != 0xf30a || little(*journal, 46, 2) != 0) return;
-  const std::uint64_t extents = std::min<std::uint64_t>(little(*journal, 42, 2), kExtentsInInode);
-  for (std::size_t i = 0; i < extents; ++i) {
-    const std::size_t at = 52 + 12 * i;
-    const std::uint64_t place = little(*journal, at + 8, 4) | little(*journal, at + 6, 2) << 32;
-    add(place, little(*journal, at + 4, 2), {BlockClass::journal, "journal: a copy of a block"});
-  }
+  for (const ExtExtent& each : ext_->journal)
+    add(each.first, each.blocks, {BlockClass::journal, "journal: a copy of a block"});
 }
 
 void DiskMap::read_xfs(const Read& read) {
@@ -168,11 +104,17 @@ std::optional<BlockKind> DiskMap::at(std::uint64_t lba, Bytes block) const {
   return std::nullopt;
 }
 
-BlockKind kind_of_write(const DiskMap& map, std::uint64_t lba, Bytes data) {
-  BlockKind kind{BlockClass::other, describe_write(map.type(), lba, data, &map)};
-  for (std::size_t at = 0; at < data.size(); at += kLookedAtBytes) {
-    const Bytes piece = data.subspan(at, std::min(kLookedAtBytes, data.size() - at));
-    const auto known = known_block(map.type(), lba + at / model::kSectorBytes, piece, &map);
+std::size_t KnownDisk::piece_bytes() const {
+  constexpr std::size_t kUsual = 4096;  // what mkfs chooses everywhere but on tiny disks
+  return map != nullptr && map->ext() ? static_cast<std::size_t>(map->ext()->block_bytes) : kUsual;
+}
+
+BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, Bytes data) {
+  BlockKind kind{BlockClass::other, describe_write(disk.map->type(), lba, data, disk)};
+  const std::size_t step = disk.piece_bytes();
+  for (std::size_t at = 0; at < data.size(); at += step) {
+    const Bytes piece = data.subspan(at, std::min(step, data.size() - at));
+    const auto known = known_block(disk.map->type(), lba + at / model::kSectorBytes, piece, disk);
     const auto content = workload::read_stamp(piece.first(std::min(workload::kStampBytes, piece.size())));
     // A journal may hold blocks of files, too.
     if (std::holds_alternative<workload::Stamp>(content) && (!known || known->block != BlockClass::journal)) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/explorer/ext_layout.h"
 #include "plugin/base/result.h"
 #include "results/report/crash_page.h"
 
@@ -24,12 +25,14 @@ struct BlockKind {
 
 class DiskMap {
  public:
-  using Read = std::function<Result<void>(std::uint64_t lba, std::span<std::byte> into)>;
+  using Read = ReadSectors;
 
   /// `type`: of mount(2); empty: as the superblock says. What cannot be read or makes no sense is left out.
   static DiskMap read(std::string type, const Read& read);
 
   const std::string& type() const { return type_; }
+  /// Of ext2, ext3 and ext4; else nothing.
+  const std::optional<ExtLayout>& ext() const { return ext_; }
   /// What its place says of the 4 KiB or less that begin at `lba`, and a directory's block by what it holds.
   std::optional<BlockKind> at(std::uint64_t lba, std::span<const std::byte> block) const;
 
@@ -39,6 +42,7 @@ class DiskMap {
   void add(std::uint64_t first_block, std::uint64_t blocks, BlockKind kind, std::uint64_t first_inode = 0);
 
   std::string type_;
+  std::optional<ExtLayout> ext_;
   std::uint64_t block_sectors_ = 8;
   std::uint64_t inodes_per_block_ = 0;
   struct Range {
@@ -49,8 +53,20 @@ class DiskMap {
   std::vector<Range> ranges_;  ///< ascending
 };
 
+class ExtHistory;
+
+/// What is known of the disk that a write goes to; any of it may be missing.
+struct KnownDisk {
+  const DiskMap* map = nullptr;
+  const ExtHistory* history = nullptr;  ///< that has taken the write ...
+  std::size_t request = 0;              ///< ... as this one
+
+  /// What is looked at at once: a block, or 4 KiB.
+  std::size_t piece_bytes() const;
+};
+
 /// By stamps, magic numbers and the map, as describe_write() in words: what the first block of a write that says anything
-/// is.
-BlockKind kind_of_write(const DiskMap& map, std::uint64_t lba, std::span<const std::byte> data);
+/// is. REQUIRES: disk.map.
+BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, std::span<const std::byte> data);
 
 }  // namespace headcrash::explorer

@@ -42,6 +42,8 @@ Disk an_ext4() {
     put(disk, 4096 + 32 * group + 8, 30 + 2 * group, 4);
   }
   const std::size_t journal = 30 * 4096 + 7 * 256;
+  put(disk, journal + 0, 0x8180, 2);
+  put(disk, journal + 32, 0x80000, 4);
   put(disk, journal + 40, 0xf30a, 2);
   put(disk, journal + 42, 1, 2);
   put(disk, journal + 52 + 4, 8, 2);
@@ -78,19 +80,19 @@ TEST(DiskMap, KnowsADirectoryByItsRecords) {
   put(block, 12, 2, 4);
   put(block, 16, 4084, 2);
   put(block, 18, 2, 1);
-  EXPECT_EQ(kind_of_write(map, 400, block).what, "directory, inode 12");
-  EXPECT_EQ(kind_of_write(map, 400, block).block, BlockClass::directory);
+  EXPECT_EQ(kind_of_write({.map = &map}, 400, block).what, "directory, inode 12");
+  EXPECT_EQ(kind_of_write({.map = &map}, 400, block).block, BlockClass::directory);
   put(block, 16, 4083, 2);
-  EXPECT_EQ(kind_of_write(map, 400, block).block, BlockClass::other);
+  EXPECT_EQ(kind_of_write({.map = &map}, 400, block).block, BlockClass::other);
 }
 
 TEST(DiskMap, StampsAreDataUnlessTheJournalHasThem) {
   const Disk disk = an_ext4();
   const DiskMap map = DiskMap::read("ext4", reader_of(disk));
   const auto stamps = RecordedDisk::stamps(3, 12, 0, 4096);
-  EXPECT_EQ(kind_of_write(map, 800, stamps).block, BlockClass::data);
-  EXPECT_EQ(kind_of_write(map, 800, stamps).what, "file 3: version 12, blocks 0 to 7");
-  EXPECT_EQ(kind_of_write(map, 41 * 8, stamps).block, BlockClass::journal);
+  EXPECT_EQ(kind_of_write({.map = &map}, 800, stamps).block, BlockClass::data);
+  EXPECT_EQ(kind_of_write({.map = &map}, 800, stamps).what, "file 3: version 12, blocks 0 to 7");
+  EXPECT_EQ(kind_of_write({.map = &map}, 41 * 8, stamps).block, BlockClass::journal);
 }
 
 TEST(DiskMap, FindsXfsLog) {
@@ -119,7 +121,7 @@ TEST(DiskMap, BelievesNothing) {
     const DiskMap map = DiskMap::read("ext4", reader_of(disk));
     Disk block(512 * (1 + random.below(16)));
     for (std::byte& each : block) each = static_cast<std::byte>(random.below(256));
-    EXPECT_LE(kind_of_write(map, random.below(2000), block).what.size(), 2000U);
+    EXPECT_LE(kind_of_write({.map = &map}, random.below(2000), block).what.size(), 2000U);
   }
 }
 

@@ -257,7 +257,8 @@ TEST(DescribeWrite, NamesWhatSaysItsName) {
   EXPECT_EQ(describe_write("ext4", 8, std::vector<std::byte>(8192)), "2 x zeroes");
   EXPECT_EQ(describe_write("xfs", 8, RecordedDisk::block({0xfe, 0xed, 0xba, 0xbe, 0, 0, 0, 2})),
             "log record of cycle 2");
-  EXPECT_EQ(describe_write("xfs", 8, RecordedDisk::block({'X', 'A', 'G', 'F'})), "free space header (AGF)");
+  EXPECT_EQ(describe_write("xfs", 8, RecordedDisk::block({'X', 'A', 'G', 'F', 0, 0, 0, 1, 0, 0, 0, 2})),
+            "free space header (AGF) of group 2");
   EXPECT_EQ(describe_write("ext4", 8, RecordedDisk::block({'X', 'A', 'G', 'F'})),
             "metadata or data of no known kind");
   std::vector<std::byte> disk_start(4096);

@@ -33,6 +33,21 @@ std::vector<db::LatencyBucket> buckets(const json& latency) {
   return list;
 }
 
+std::vector<db::LoadRecord> load_of(const json& load) {
+  std::vector<db::LoadRecord> list;
+  const double width_ns = load.at("bin_ns").get<double>();
+  for (const json& bin : load.at("bins")) {
+    const auto begin_ms = static_cast<double>(list.size()) * width_ns / kNsPerMs;
+    list.push_back({.begin_ms = begin_ms,
+                    .end_ms = begin_ms + width_ns / kNsPerMs,
+                    .bytes_read = bin.at(0).get<std::int64_t>() * kSectorBytes,
+                    .bytes_written = bin.at(1).get<std::int64_t>() * kSectorBytes,
+                    .flushes = bin.at(2).get<std::int64_t>(),
+                    .inside = bin.at(3).get<double>() / width_ns});
+  }
+  return list;
+}
+
 /// What a phase keeps of the whole machine and of each of its members alike.
 template <typename Record>
 void read_counters(const json& counters, Record& into) {
@@ -67,6 +82,8 @@ db::PhaseRecord read_stats(const json& stats) {
   phase.lateness = summary(latency.at("lateness"));
   phase.target_buckets = buckets(latency.at("target"));
   phase.achieved_buckets = buckets(latency.at("achieved"));
+  phase.flush_buckets = buckets(latency.at("flush"));
+  phase.load = load_of(device.at("load"));
   for (std::size_t i = 1; i < stats.at("devices").size(); ++i)
     phase.devices.push_back(read_device(stats.at("devices").at(i)));
   return phase;

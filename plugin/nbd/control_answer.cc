@@ -94,6 +94,13 @@ json describe(const NvramStatistics& nvram) {
             {"lost_sectors", n.lost_sectors}}}};
 }
 
+json describe(const LoadSeries& load) {
+  json bins = json::array();
+  for (const LoadSeries::Bin& bin : load.bins())
+    bins.push_back({bin.sectors_read, bin.sectors_written, bin.flushes, bin.inside_ns});
+  return {{"begin_ns", load.begin()}, {"bin_ns", load.width()}, {"bins", std::move(bins)}};
+}
+
 json describe(const DeviceStatistics& device) {
   json told = {{"name", device.name},
                {"profile", device.profile},
@@ -104,7 +111,9 @@ json describe(const DeviceStatistics& device) {
   if (const auto& times = device.response_times)
     told["latency"] = {{"target", describe(times->target)},
                        {"achieved", describe(times->achieved)},
-                       {"lateness", describe(times->lateness)}};
+                       {"lateness", describe(times->lateness)},
+                       {"flush", describe(times->flush)}};
+  if (device.load) told["load"] = describe(*device.load);
   if (device.array) told["array"] = describe(*device.array);
   if (device.nvram) told["nvram"] = describe(*device.nvram);
   return told;

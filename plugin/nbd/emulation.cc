@@ -194,8 +194,9 @@ DeviceStatistics Emulation::device_statistics(model::DeviceId id, const DeviceTo
     told.nvram = NvramStatistics{nvram->battery(), nvram->state(), *interval.nvram};
   if (machine_index_[id] == kMember) return told;
   const DeviceLatency& latency = pacer_->latency(machine_index_[id]);
-  told.response_times =
-      ResponseTimes{latency.target.summary(), latency.achieved.summary(), latency.lateness.summary()};
+  told.response_times = ResponseTimes{latency.target.summary(), latency.achieved.summary(),
+                                      latency.lateness.summary(), latency.flush.summary()};
+  told.load = latency.load;
   return told;
 }
 
@@ -226,7 +227,7 @@ Statistics Emulation::statistics(Interval afterwards) {
     }
     if (afterwards == Interval::starts_anew) {
       for (std::size_t index = 0; index < machine.device_count(); ++index)
-        pacer_->latency(index) = DeviceLatency();
+        pacer_->latency(index) = DeviceLatency{.load = LoadSeries(all.model_now)};
       pacer_->in_flight_max() = 0;
       interval_model_start_ = all.model_now;
       interval_wall_start_ = wall;

@@ -174,7 +174,7 @@ Served Pacer::serve(std::size_t device_index, const model::Request& request) noe
   await(lock, waiter);
   leave(waiter);
   hold(lock, waiter);
-  count(device_index, request.op, waiter);
+  count(device_index, request, waiter);
   return {waiter.completion.status, shutting_down_, failed_ && failed_()};
 }
 
@@ -190,11 +190,8 @@ Served Pacer::serve_unpaced(std::size_t device_index, const model::Request& requ
   machine_.submit(device_index, request, owner);
   while (!owner.done) run_one();
   note_power();
-  const model::Completion& completion = owner.completion;
-  if (completion.status == model::Status::ok &&
-      (request.op == model::Op::read || request.op == model::Op::write))
-    latencies_[device_index].target.record(completion.completed_at - completion.submitted_at);
-  return {completion.status, false, failed_ && failed_()};
+  count_modelled(device_index, request, owner.completion);
+  return {owner.completion.status, false, failed_ && failed_()};
 }
 
 void Pacer::await(Lock& lock, Waiter& waiter) {
@@ -253,11 +250,22 @@ void Pacer::hold(Lock& lock, const Waiter& waiter) {
   lock.lock();
 }
 
-void Pacer::count(std::size_t device_index, model::Op op, const Waiter& waiter) {
-  const model::Completion& completion = waiter.completion;
-  if (completion.status != model::Status::ok || (op != model::Op::read && op != model::Op::write)) return;
+bool Pacer::count_modelled(std::size_t device_index, const model::Request& request,
+                           const model::Completion& completion) {
+  if (completion.status != model::Status::ok) return false;
   DeviceLatency& latency = latencies_[device_index];
-  latency.target.record(completion.completed_at - completion.submitted_at);
+  latency.load.completed(request.op, request.sectors, completion.submitted_at, completion.completed_at);
+  const model::TimeNs took = completion.completed_at - completion.submitted_at;
+  if (request.op == model::Op::flush) latency.flush.record(took);
+  if (request.op != model::Op::read && request.op != model::Op::write) return false;
+  latency.target.record(took);
+  return true;
+}
+
+void Pacer::count(std::size_t device_index, const model::Request& request, const Waiter& waiter) {
+  const model::Completion& completion = waiter.completion;
+  if (!count_modelled(device_index, request, completion)) return;
+  DeviceLatency& latency = latencies_[device_index];
   if (waiter.clock_changes != clock_changes_ || shutting_down_) return;  // it waited under two clocks
   const WallNs now = wall_now();
   const auto scaled = [this](WallNs wall) {

@@ -38,6 +38,7 @@
 #include "plugin/base/latency_histogram.h"
 #include "plugin/model/machine.h"
 #include "plugin/nbd/clock.h"
+#include "plugin/nbd/load_series.h"
 
 namespace headcrash::nbd {
 
@@ -47,11 +48,13 @@ struct Served {
   bool backing_failed = false;  ///< see fail_when
 };
 
-/// Of one device, over reads and writes that succeeded, in model nanoseconds.
+/// Of one device, over requests that succeeded, in model nanoseconds: of reads and writes, and `flush` of flushes.
 struct DeviceLatency {
   LatencyHistogram target;    ///< the modelled response time
   LatencyHistogram achieved;  ///< wall time from the callback's entry to its return, divided by K
   LatencyHistogram lateness;  ///< wall time from the modelled instant to the return, divided by K
+  LatencyHistogram flush;     ///< the modelled response time of flushes
+  LoadSeries load;            ///< since the interval began
 };
 
 class Pacer {
@@ -135,7 +138,10 @@ class Pacer {
   void lead(Lock& lock, Waiter& waiter);
   void leave(Waiter& waiter);
   void hold(Lock& lock, const Waiter& waiter);
-  void count(std::size_t device_index, model::Op op, const Waiter& waiter);
+  void count(std::size_t device_index, const model::Request& request, const Waiter& waiter);
+  /// What the model says of it, whatever the clock. True: a read or a write.
+  bool count_modelled(std::size_t device_index, const model::Request& request,
+                      const model::Completion& completion);
   void run_background();
   void watch_long_waits(WallNs now);
 

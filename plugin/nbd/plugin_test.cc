@@ -393,7 +393,27 @@ TEST(Plugin, ManyConnectionsInRealTime) {
   EXPECT_EQ(device["latency"]["target"]["count"], 2 * 16 * 12);
   EXPECT_EQ(device["latency"]["achieved"]["count"], 2 * 16 * 12);
   EXPECT_GE(device["latency"]["achieved"]["p50_ns"], device["latency"]["target"]["p50_ns"]);
-  EXPECT_EQ(disk.control(R"({"stats":"read"})")["devices"][0]["counters"]["writes"], 0);
+  EXPECT_EQ(device["latency"]["flush"]["count"], 16);
+  std::int64_t read = 0, written = 0, flushes = 0, inside_ns = 0;
+  for (const json& bin : device["load"]["bins"]) {
+    read += bin[0].get<std::int64_t>();
+    written += bin[1].get<std::int64_t>();
+    flushes += bin[2].get<std::int64_t>();
+    inside_ns += bin[3].get<std::int64_t>();
+  }
+  EXPECT_EQ(read, device["counters"]["sectors_read"]);
+  EXPECT_EQ(written, device["counters"]["sectors_written"]);
+  EXPECT_EQ(flushes, 16);
+  const auto total_ns = [&](const char* kind) {
+    const json& of = device["latency"][kind];
+    return of["mean_ns"].get<double>() * of["count"].get<double>();
+  };
+  EXPECT_NEAR(static_cast<double>(inside_ns), total_ns("target") + total_ns("flush"), 1000);
+  const json anew = disk.control(R"({"stats":"read"})")["devices"][0];
+  EXPECT_EQ(anew["counters"]["writes"], 0);
+  EXPECT_EQ(anew["load"]["bins"].size(), 0U);
+  EXPECT_EQ(anew["latency"]["flush"]["count"], 0);
+  EXPECT_GT(anew["load"]["begin_ns"], 0) << "where the interval begins";
 }
 
 TEST(Plugin, NoRequestReturnsBeforeItsModelledTime) {

@@ -10,12 +10,13 @@
 #include "plugin/model/machine.h"
 #include "plugin/model/nvram.h"
 #include "plugin/nbd/clock.h"
+#include "plugin/nbd/load_series.h"
 #include "plugin/profiles/build.h"
 
 namespace headcrash::nbd {
 
 struct ResponseTimes {
-  LatencySummary target, achieved, lateness;
+  LatencySummary target, achieved, lateness, flush;
 };
 struct ArrayStatistics {
   model::ArrayStatus status;
@@ -35,6 +36,7 @@ struct DeviceStatistics {
   std::uint32_t queue_depth = 1;                ///< requests that it looks at together
   model::DeviceCounters counters;               ///< of the interval
   std::optional<ResponseTimes> response_times;  ///< none: a member, no client talks to it
+  std::optional<LoadSeries> load;               ///< likewise
   std::optional<ArrayStatistics> array;
   std::optional<NvramStatistics> nvram;
 };

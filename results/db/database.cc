@@ -160,6 +160,24 @@ Result<void> insert_device_phases(sqlite3* handle, std::int64_t phase,
       });
 }
 
+Result<void> insert_flushes(sqlite3* handle, std::int64_t phase, const std::vector<LatencyBucket>& buckets) {
+  return insert_each(
+      handle, "INSERT INTO flush_latency (phase_id, upper_us, count) VALUES (?, ?, ?)", buckets,
+      [&](Statement& insert, const LatencyBucket& b) { insert.bind(phase, b.upper_us, b.count); });
+}
+
+/// A campaign of thousands of trials has no use for it.
+Result<void> insert_load(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
+  if (!record.measure || !record.measure->measured) return {};
+  return insert_each(
+      handle,
+      "INSERT INTO load (phase_id, begin_ms, end_ms, bytes_read, bytes_written, flushes, inside) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?)",
+      record.load, [&](Statement& insert, const LoadRecord& l) {
+        insert.bind(phase, l.begin_ms, l.end_ms, l.bytes_read, l.bytes_written, l.flushes, l.inside);
+      });
+}
+
 Result<void> insert_measure(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
   if (record.measure) {
     auto insert = Statement::prepare(
@@ -217,6 +235,8 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vecto
     const std::int64_t phase = sqlite3_last_insert_rowid(handle);
     if (done) done = insert_buckets(*bucket, phase, "target", p.target_buckets);
     if (done) done = insert_buckets(*bucket, phase, "achieved", p.achieved_buckets);
+    if (done) done = insert_flushes(handle, phase, p.flush_buckets);
+    if (done) done = insert_load(handle, phase, p);
     if (done) done = insert_device_phases(handle, phase, p.devices);
     if (done) done = insert_measure(handle, phase, p);
     if (!done) return done;

@@ -20,7 +20,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-inline constexpr int kSchemaVersion = 8;
+inline constexpr int kSchemaVersion = 9;
 
 struct RunRecord {
   std::string kind, name, configuration, digest;
@@ -35,6 +35,13 @@ struct LatencySummary {  ///< microseconds
 struct LatencyBucket {
   double upper_us = 0;
   std::int64_t count = 0;
+};
+
+/// What the first device did in a stretch of a phase.
+struct LoadRecord {
+  double begin_ms = 0, end_ms = 0;  ///< model time since the phase began
+  std::int64_t bytes_read = 0, bytes_written = 0, flushes = 0;
+  double inside = 0;  ///< requests, on the average
 };
 
 /// What a device other than the first did in a phase.
@@ -78,7 +85,8 @@ struct PhaseRecord {
   std::int64_t media_writes = 0, media_bytes_written = 0, cache_hits = 0, seeks = 0;
   double busy_ms = 0;
   std::optional<LatencySummary> target, achieved, lateness;
-  std::vector<LatencyBucket> target_buckets, achieved_buckets;
+  std::vector<LatencyBucket> target_buckets, achieved_buckets, flush_buckets;
+  std::vector<LoadRecord> load;  ///< kept of a measured phase of a benchmark only
   std::vector<DevicePhaseRecord> devices;
   std::optional<MeasureRecord> measure;
   std::vector<MetricRecord> metrics;

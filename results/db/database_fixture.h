@@ -102,8 +102,11 @@ inline TrialRecord some_bench_trial(const std::string& key) {
                                  .app_bytes_read = 0,
                                  .app_bytes_written = 1'024'000,
                                  .guest = {1, 200, 3, 4096, 1'064'960, 17, 880}};
+  create.flush_buckets = {{900, 2}, {1800, 1}};
+  create.load = {{0, 1, 0, 4096, 0, 0.5}, {1, 2, 512, 0, 3, 2.25}};
   create.metrics = {{"hd0.nvram.dirty_hits", "", 12}, {"operation.p99", "ms", 3.5}};
   PhaseRecord verify = trial.phases.front();
+  verify.load = {{0, 1, 0, 4096, 0, 0.5}};
   verify.measure = MeasureRecord{.label = "verify", .measured = false, .operation = "files"};
   trial.phases = {create, verify};
   return trial;

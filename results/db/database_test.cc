@@ -91,6 +91,12 @@ TEST_F(DatabaseTest, ABenchmarksTrialComesBackWithWhatWasMeasured) {
   EXPECT_EQ(
       *query_integer(handle, "SELECT count(*) FROM measure WHERE NOT measured AND quiescent_ms IS NULL"), 1);
   EXPECT_EQ(*query_integer(handle, "SELECT value FROM metric WHERE name = 'hd0.nvram.dirty_hits'"), 12);
+  EXPECT_EQ(*query_integer(handle, "SELECT sum(count) * 10000 + max(upper_us) FROM flush_latency"), 31'800);
+  EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM load"), 2) << "of what is measured only";
+  EXPECT_EQ(*query_integer(handle,
+                           "SELECT bytes_read * 100 + flushes FROM load WHERE begin_ms = 1 AND end_ms = 2 "
+                           "AND bytes_written = 0 AND inside = 2.25"),
+            51'203);
 }
 
 TEST_F(DatabaseTest, AFailingMetricLeavesNothingOfTheTrial) {

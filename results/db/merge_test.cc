@@ -1,5 +1,6 @@
 #include "results/db/merge.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -162,8 +163,8 @@ TEST_F(MergeTest, WhatCannotBeReadIsRefusedAndNothingIsWritten) {
   std::ofstream(folder() / "text.db") << "just a note";
   expect_refused({a, folder() / "text.db"}, "not a database");
   const auto newer = shard("n", 1, 2, true);
-  ASSERT_TRUE(
-      execute(must(Database::open(newer, Database::Access::read_write)).handle(), "PRAGMA user_version = 9"));
+  ASSERT_TRUE(execute(must(Database::open(newer, Database::Access::read_write)).handle(),
+                      fmt::format("PRAGMA user_version = {}", kSchemaVersion + 1)));
   expect_refused({a, newer}, "newer headcrash");
   const auto older = shard("m", 1, 2, true);
   ASSERT_TRUE(

@@ -79,6 +79,22 @@ TEST_F(MigrationsTest, ControlsOfTheSecondSchemaAreStillControls) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
+TEST_F(MigrationsTest, ABenchmarkOfTheEighthSchemaHasNoLoadAndNoFlushes) {
+  auto migrations = known_migrations();
+  const std::vector<Migration> eight(migrations.begin(), migrations.begin() + 8);
+  ASSERT_TRUE(migrate(handle_, file(), eight));
+  ASSERT_TRUE(
+      execute(handle_,
+              "INSERT INTO run VALUES (1, 'bench', 'old', '', 'd', 1, 'then', NULL, 2, '{}', '{}', 'tcg');"));
+  EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::older);
+  ASSERT_TRUE(migrate(handle_, file(), migrations));
+  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM run"), 1);
+  EXPECT_EQ(
+      *query_integer(handle_, "SELECT (SELECT count(*) FROM load) + (SELECT count(*) FROM flush_latency)"),
+      0);
+  EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
+}
+
 TEST_F(MigrationsTest, TrialsOfTheThirdSchemaAreNoBenchmarks) {
   const auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), {migrations[0], migrations[1], migrations[2]}));

@@ -115,7 +115,7 @@ class Gathering {
 
   Result<void> run() {
     for (const auto part : {&Gathering::trials, &Gathering::measurements, &Gathering::metrics,
-                            &Gathering::latency, &Gathering::io}) {
+                            &Gathering::latency, &Gathering::load, &Gathering::io}) {
       if (auto done = (this->*part)(); !done) return done;
     }
     count_failures();
@@ -225,7 +225,12 @@ class Gathering {
   }
 
   Result<void> latency() {
-    return each("bench_latency", [&](const Row& row) {
+    if (auto done = curves("bench_latency", bench_.latency); !done) return done;
+    return curves("bench_flushes", bench_.flushes);
+  }
+
+  Result<void> curves(const std::string& query, std::vector<BenchCurve>& curves) {
+    return each(query, [&](const Row& row) {
       const std::string device = row.text("device"), workload = row.text("workload"),
                         parameters = row.text("parameters"), filesystem = row.text("filesystem"),
                         variant = row.text("variant");
@@ -233,11 +238,34 @@ class Gathering {
         return c.device == device && c.workload == workload && c.parameters == parameters &&
                c.filesystem == filesystem && c.variant == variant;
       };
-      auto& curves = bench_.latency;
       if (curves.empty() || !same(curves.back()))
         curves.push_back({device, workload, parameters, filesystem, variant, 0, {}});
       curves.back().requests += row.integer("requests");
       curves.back().points.emplace_back(row.real("upper_us"), row.real("share"));
+    });
+  }
+
+  Result<void> load() {
+    return each("bench_load", [&](const Row& row) {
+      BenchLoad of{.device = row.text("device"),
+                   .workload = row.text("workload"),
+                   .parameters = row.text("parameters"),
+                   .phase = row.text("phase"),
+                   .filesystem = row.text("filesystem"),
+                   .variant = row.text("variant"),
+                   .stretches = {}};
+      auto& all = bench_.load;
+      const double begin_ms = row.real("begin_ms");
+      // Scales of one workload follow each other, too: then time begins anew.
+      const bool same = !all.empty() && all.back().device == of.device &&
+                        all.back().workload == of.workload && all.back().parameters == of.parameters &&
+                        all.back().phase == of.phase && all.back().name() == of.name() &&
+                        all.back().stretches.back().begin_ms < begin_ms;
+      if (!same) all.push_back(std::move(of));
+      all.back().stretches.push_back(
+          {begin_ms, row.real("end_ms"),
+           static_cast<double>(row.integer("bytes_read") + row.integer("bytes_written")),
+           row.real("inside")});
     });
   }
 

@@ -116,6 +116,18 @@ struct BenchCurve {
   std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
 };
 
+/// What a device did in a phase of one repetition.
+struct BenchLoad {
+  std::string device, workload, parameters, phase, filesystem, variant;
+  struct Stretch {
+    double begin_ms = 0, end_ms = 0;
+    double bytes = 0;  ///< read and written
+    double inside = 0;
+  };
+  std::vector<Stretch> stretches;
+  std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
+};
+
 struct BenchPanel {
   std::string device, setting;
   IoPanel io;
@@ -126,7 +138,8 @@ struct Benchmark {
   std::vector<Contest> contests;
   std::vector<BenchTrial> trials;
   std::map<std::string, std::vector<MetricRow>> metrics;  ///< by the contest's identity
-  std::vector<BenchCurve> latency;
+  std::vector<BenchCurve> latency, flushes;
+  std::vector<BenchLoad> load;
   std::vector<BenchPanel> io;
 
   std::size_t failed() const;

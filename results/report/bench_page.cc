@@ -58,18 +58,44 @@ Section throughput_section(const Benchmark& bench, const std::vector<Plot>& plot
           query_note("bench_measures", bench.facts.run.id)};
 }
 
-Section response_section(const Benchmark& bench, const std::vector<Plot>& plots) {
+std::string folded_plots(const std::vector<Plot>& plots, const char* of_what, const std::string& html) {
+  return details(plots.size() == 1
+                     ? fmt::format("1 plot of {}", of_what)
+                     : fmt::format("{} plots of {}, by device and workload", plots.size(), of_what),
+                 html);
+}
+
+Section response_section(const Benchmark& bench, const BenchPlots& plots) {
+  if (plots.latency.empty() && plots.flushes.empty()) return {};
+  const std::string legend = Dashes(entrant_names(bench)).legend();
+  std::string html;
+  if (!plots.latency.empty())
+    html += folded_plots(
+        plots.latency, "reads and writes",
+        legend + plot_grid(plots.latency) +
+            "<p class=\"note\">Share of the device&#39;s reads and writes that took at most the time below, over all "
+            "measured phases and repetitions, by the model.</p>\n" +
+            query_note("bench_latency", bench.facts.run.id));
+  if (!plots.flushes.empty())
+    html += folded_plots(
+        plots.flushes, "flushes",
+        legend + plot_grid(plots.flushes) +
+            "<p class=\"note\">The same of flushes. A file system that sends none is not in it.</p>\n" +
+            query_note("bench_flushes", bench.facts.run.id));
+  return {.id = "latency", .title = "Response times of requests", .html = html};
+}
+
+Section load_section(const Benchmark& bench, const std::vector<Plot>& plots) {
   if (plots.empty()) return {};
-  const std::string all =
-      Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
-      "<p class=\"note\">Share of the device&#39;s reads and writes that took at most the time below, over all measured "
-      "phases and repetitions, by the model.</p>\n" +
-      query_note("bench_latency", bench.facts.run.id);
   return {
-      .id = "latency",
-      .title = "Response times of requests",
-      .html = details(
-          plots.size() == 1 ? "1 plot" : fmt::format("{} plots, by device and workload", plots.size()), all)};
+      .id = "load",
+      .title = "Load over time",
+      .html = folded_plots(
+          plots, "throughput and requests in the device",
+          Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
+              "<p class=\"note\">The first repetition of each file system, over the model time of a phase. Bytes "
+              "count where their request was completed; requests in the device are a mean over each stretch.</p>\n" +
+              query_note("bench_load", bench.facts.run.id))};
 }
 
 Section requests_section(const Benchmark& bench) {
@@ -148,7 +174,8 @@ Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison*
   add(ranking_section(bench));
   add(recovery_plots_section(bench, plots->recovery));
   add(throughput_section(bench, plots->throughput));
-  add(response_section(bench, plots->latency));
+  add(response_section(bench, *plots));
+  add(load_section(bench, plots->load));
   add(requests_section(bench));
   add(measures_section(bench));
   add(bench_trials_section(bench));

@@ -123,9 +123,9 @@ std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& serie
   return std::pair(drawing, title);
 }
 
-std::vector<std::pair<Drawing, std::string>> latencies(const Benchmark& bench, const Dashes& dashes_of) {
+std::vector<std::pair<Drawing, std::string>> latencies(const std::vector<BenchCurve>& all,
+                                                       const Dashes& dashes_of, const char* of_what) {
   std::vector<std::pair<Drawing, std::string>> out;
-  const auto& all = bench.latency;
   for (std::size_t i = 0; i < all.size() && out.size() < kOthersMost;) {
     const std::string device = all[i].device, workload = all[i].workload, parameters = all[i].parameters;
     std::string data, colours, dashes, widths;
@@ -145,9 +145,49 @@ std::vector<std::pair<Drawing, std::string>> latencies(const Benchmark& bench, c
         Drawing{290,
                 fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nwidths = \"{}\"\n{}", series,
                             colours, dashes, widths, data_block("data", data)),
-                "latency.gp", fmt::format("distribution of response times of {} on {}", workload, device)},
+                "latency.gp",
+                fmt::format("distribution of response times of {} of {} on {}", of_what, workload, device)},
         fmt::format("<b>{}</b> <small>{} &middot; {}</small>", escape(device), escape(workload),
                     escape(parameters)));
+  }
+  return out;
+}
+
+/// A point at the beginning and at the end of each stretch, so that it is drawn level.
+std::vector<std::pair<Drawing, std::string>> loads(const Benchmark& bench, const Dashes& dashes_of) {
+  std::vector<std::pair<Drawing, std::string>> out;
+  const auto& all = bench.load;
+  for (std::size_t i = 0; i < all.size() && out.size() < 2 * kOthersMost;) {
+    const BenchLoad& first = all[i];
+    std::string rates, inside, colours, dashes;
+    int series = 0;
+    for (; i < all.size() && all[i].device == first.device && all[i].workload == first.workload &&
+           all[i].parameters == first.parameters && all[i].phase == first.phase;
+         ++i) {
+      for (const BenchLoad::Stretch& each : all[i].stretches) {
+        const double rate = each.bytes / (each.end_ms - each.begin_ms) / 1e3;  // MB/s
+        rates += fmt::format("{0}\t{2}\n{1}\t{2}\n", each.begin_ms / 1e3, each.end_ms / 1e3, rate);
+        inside += fmt::format("{0}\t{2}\n{1}\t{2}\n", each.begin_ms / 1e3, each.end_ms / 1e3, each.inside);
+      }
+      rates += "\n\n";
+      inside += "\n\n";
+      colours += fmt::format("{} ", plot_colour(all[i].filesystem));
+      dashes += fmt::format("{} ", dashes_of.of(all[i].name()));
+      ++series;
+    }
+    const std::string place =
+        fmt::format("<small>{} &middot; {} {} &middot; {}</small>", escape(first.device),
+                    escape(first.workload), escape(first.parameters), escape(first.phase));
+    const auto add = [&](const char* title, const char* unit, const std::string& data) {
+      out.emplace_back(
+          Drawing{230,
+                  fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nunit = \"{}\"\n{}", series,
+                              colours, dashes, unit, data_block("data", data)),
+                  "load.gp", fmt::format("{} over time of {} on {}", title, first.workload, first.device)},
+          fmt::format("<b>{}</b> {}", title, place));
+    };
+    add("bytes a second", " MB/s", rates);
+    add("requests in the device", "", inside);
   }
   return out;
 }
@@ -204,7 +244,9 @@ Result<BenchPlots> bench_plots(const Benchmark& bench) {
       ++throughputs;
     }
   }
-  for (const auto& each : latencies(bench, dashes)) add(each, plots.latency);
+  for (const auto& each : latencies(bench.latency, dashes, "requests")) add(each, plots.latency);
+  for (const auto& each : latencies(bench.flushes, dashes, "flushes")) add(each, plots.flushes);
+  for (const auto& each : loads(bench, dashes)) add(each, plots.load);
   auto drawn = draw_all(drawings);
   if (!drawn) return pass_on(drawn);
   for (std::size_t i = 0; i < places.size(); ++i)

@@ -157,6 +157,44 @@ TEST_F(BenchReportTest, OutliersLateTrialsAndABusyHostAreShown) {
   EXPECT_TRUE(holds(page, "busy host)"));
 }
 
+TEST_F(BenchReportTest, FlushesAndTheLoadOverTimeAreDrawn) {
+  const Benchmark bench = gathered(four_filesystems());
+  ASSERT_EQ(bench.flushes.size(), 4U);
+  ASSERT_EQ(bench.load.size(), 4U) << "one repetition of each";
+  std::int64_t flushes = 0;
+  for (const BenchCurve& each : bench.flushes) flushes += each.requests;
+  EXPECT_EQ(flushes % 24, 0) << "of all repetitions";
+  EXPECT_GT(flushes, 4 * 24);
+  EXPECT_DOUBLE_EQ(bench.flushes[0].points.back().second, 1);
+  const BenchLoad& load = bench.load[0];
+  ASSERT_EQ(load.stretches.size(), 8U);
+  EXPECT_EQ(load.stretches[1].begin_ms, load.stretches[0].end_ms);
+  EXPECT_NEAR(load.stretches[0].bytes / load.stretches[7].bytes, 4, 0.01);
+  EXPECT_DOUBLE_EQ(load.stretches[0].inside, 3);
+  const BenchPlots plots = must(bench_plots(bench));
+  EXPECT_EQ(plots.flushes.size(), 1U);
+  ASSERT_EQ(plots.load.size(), 2U);
+  EXPECT_TRUE(holds(plots.load[0].title, "bytes a second"));
+  EXPECT_TRUE(holds(plots.load[1].title, "requests in the device"));
+  auto db = database();
+  fill(db, four_filesystems());
+  const std::string page = db::contents(must(write_report(db, {.output = folder() / "out"})).page);
+  EXPECT_TRUE(holds(page, "id=\"load\""));
+  EXPECT_TRUE(holds(page, "1 plot of flushes"));
+}
+
+/// A database of before has neither; its report is what it was.
+TEST_F(BenchReportTest, ADatabaseWithoutThemHasNoSuchPlots) {
+  auto db = database();
+  fill(db, four_filesystems());
+  for (const char* table : {"load", "flush_latency"})
+    must(db::execute(db.handle(), fmt::format("DELETE FROM {}", table)).map([] { return true; }));
+  const std::string page = db::contents(must(write_report(db, {.output = folder() / "out"})).page);
+  EXPECT_FALSE(holds(page, "id=\"load\""));
+  EXPECT_FALSE(holds(page, "of flushes"));
+  EXPECT_TRUE(holds(page, "id=\"latency\""));
+}
+
 TEST_F(BenchReportTest, WithoutQuiescenceElapsedIsRanked) {
   auto shape = four_filesystems();
   shape.quiescence = false;

@@ -53,7 +53,7 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-/// With the place of the page, which only replay can make.
+/// With the place of the page, which replay makes of what it finds then.
 std::string command_of(const Facts& facts, const std::string& replay, const std::string& page) {
   if (replay.empty()) return {};
   std::string command = fmt::format("{} --db {}", replay, shell_word(facts.database));
@@ -67,6 +67,14 @@ std::string page_name(const std::string& key, const std::string& state) {
   std::string name = anchor("crash", state.empty() ? key : key + "." + state);
   std::ranges::replace(name, '/', '-');
   return name + ".html";
+}
+
+/// One of a recovery is minimised in the recording of that recovery, whose name is that of the state before it.
+std::string shown_state(const Failure& f) {
+  if (f.minimised_state.empty()) return f.state;
+  const std::size_t slash = f.state.find('/');
+  const bool whole = slash == std::string::npos || f.minimised_state.find('/') != std::string::npos;
+  return whole ? f.minimised_state : f.state.substr(0, slash + 1) + f.minimised_state;
 }
 
 Bug::Kind kind_of(const Failure& f) {
@@ -104,6 +112,8 @@ std::vector<Bug> bugs_of(const Facts& facts) {
     folding.of(kind_of(f), f.filesystem, f.variant, f.verdict, f.tier)
         .instances.push_back({.key = f.key,
                               .state = f.state,
+                              .trial_id = f.trial,
+                              .shown_state = shown_state(f),
                               .operations = f.operations,
                               .summary = f.summary,
                               .account = f.account,
@@ -119,6 +129,8 @@ std::vector<Bug> bugs_of(const Facts& facts) {
         .of(kind_of(t), t.filesystem, t.variant, t.verdict, t.findings.empty() ? "" : t.findings.front().tier)
         .instances.push_back({.key = t.key,
                               .state = {},
+                              .trial_id = t.id,
+                              .shown_state = {},
                               .operations = {},
                               .summary = t.summary,
                               .account = {},

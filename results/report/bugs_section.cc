@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t kFindingsPerTrial = 20;
 constexpr std::size_t kOperationRowsMost = 24;
-constexpr std::size_t kInstancesMost = 200;
 
 std::string findings_list(const Trial& trial) {
   std::string out;

@@ -5,7 +5,7 @@
   const data = JSON.parse(document.getElementById('crash-data').textContent);
   const r = data.requests, count = r.id.length;
   const READ = 3, LOST = 3, TORN = 2, KEPT = 1, RISK = 0;
-  const KIND = {axis: 0, operations: 1, requests: 2, flushes: 3, media: 4, unflushed: 5, states: 6};
+  const KIND = {axis: 0, operations: 1, requests: 2, flushes: 3, media: 4, unflushed: 5, states: 6, series: 7};
   const SHORTEST = 3, RIGHT = 10, CHARACTER = 6.1, SMALL_CHARACTER = 5;
   const FATES = ['at risk: the drive may have it, or not', 'at risk, and there', 'torn: there in part', 'lost'];
   const byId = (id) => document.getElementById(id);
@@ -210,6 +210,46 @@
     });
     d += `H${num(right + 6)}V${num(floor)}Z`;
     fill(layer.unflushed, paths([['', d]]), element('text', {x: left + 4, y: num(tops[row] + 11)}, 'at most ' + bytesText(largest)));
+  }
+  // As crash_picture.cc draws them; of what falls onto one pixel the greatest.
+  const seriesPlaces = data.series.map((each) => placed(each.times));
+  const UNITS = [(v) => v.toFixed(0), bytesText, (v) => bytesText(v) + '/s', (v) => v.toFixed(0) + ' cylinders'];
+  const STEPS = 0, LINE = 1, SPIKES = 2;
+  function drawSeries() {
+    const drawn = [];
+    data.rows.forEach((row, at) => {
+      if (row.kind !== KIND.series) return;
+      const {unit, shape, values} = data.series[row.series], places = seriesPlaces[row.series];
+      const first = Math.max(before(places, begin), 0);
+      let last = first;
+      while (last + 1 < values.length && places[last] <= end) ++last;
+      let most = 0;
+      for (let i = first; i <= last; ++i) {
+        const from = x(places[i]), to = shape === STEPS && i + 1 < values.length ? x(places[i + 1]) : from;
+        if (seen(from, to)) most = Math.max(most, values[i]);
+      }
+      if (most <= 0) return;
+      const floor = tops[at] + row.height - 2, room = row.height - 16;
+      let d = '', column = -1, highest = 0;
+      const put = (where, value) => {
+        const y = num(floor - room * value / most);
+        if (shape === SPIKES) d += `M${num(where)} ${floor}V${y}`;
+        else if (d === '') d = `M${num(where)} ${y}`;
+        else d += shape === STEPS ? `H${num(where)}V${y}` : `L${num(where)} ${y}`;
+      };
+      for (let i = first; i <= last; ++i) {
+        const where = Math.min(Math.max(x(places[i]), left - 4), right + 6);
+        if (shape === SPIKES && !seen(x(places[i]), x(places[i]))) continue;
+        if (shape !== LINE && Math.floor(where) === column && values[i] <= highest && i < last) continue;
+        highest = Math.floor(where) === column ? Math.max(highest, values[i]) : values[i];
+        column = Math.floor(where);
+        put(where, values[i]);
+      }
+      if (shape === STEPS) d += `H${num(right + 6)}`;
+      drawn.push(...paths([[['steps', 'head', 'spikes'][shape], d]]),
+                 element('text', {x: left + 4, y: num(tops[at] + 11)}, 'at most ' + UNITS[unit](most)));
+    });
+    fill(layer.series, drawn);
   }
   function drawTime() {
     const quiet = [], ticks = [], shortened = new Set(data.quiet);
@@ -416,6 +456,7 @@
     drawFlushes();
     drawMedia();
     drawUnflushed();
+    drawSeries();
     drawOperations();
     drawStates();
     drawPick();

@@ -99,6 +99,7 @@ nlohmann::json rows_of(const PicturePlan& plan) {
                     {"label", valid_utf8(row.label)},
                     {"device", row.device},
                     {"strategy", valid_utf8(row.strategy)},
+                    {"series", row.series},
                     {"wide", wide[i]},
                     {"narrow", narrow[i]},
                     {"height", row.height}});
@@ -126,6 +127,22 @@ nlohmann::json states_of(const CrashPage& page) {
                       {"undone", state.undone}});
   }
   return states;
+}
+
+nlohmann::json series_of(const CrashPage& page) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const TimelineSeries& series : page.series) {
+    nlohmann::json times = nlohmann::json::array(), values = nlohmann::json::array();
+    for (const auto& [at_ns, value] : series.values) {
+      times.push_back(at_ns);
+      values.push_back(std::round(value));
+    }
+    all.push_back({{"unit", static_cast<int>(series.unit)},
+                   {"shape", static_cast<int>(series.shape)},
+                   {"times", times},
+                   {"values", values}});
+  }
+  return all;
 }
 
 /// JSON that can stand inside a <script>: '<' occurs in strings only.
@@ -165,6 +182,7 @@ std::string data_of(const CrashPage& page, const PicturePlan& plan) {
                          {"states", states_of(page)},
                          {"findings", findings},
                          {"rows", rows_of(plan)},
+                         {"series", series_of(page)},
                          {"knots", knots},
                          {"quiet", plan.scale.quiet()},
                          {"window", {plan.window_begin, plan.window_end}},
@@ -289,6 +307,10 @@ std::string picture(const CrashPage& page, const PicturePlan& plan) {
   out += "<p id=\"verdicts\" hidden></p>\n<div id=\"request\" aria-live=\"polite\" hidden></div>\n";
   for (const std::string& sentence : page.left_out)
     out += fmt::format("<p class=\"note\">{}</p>\n", escape(sentence));
+  std::string notes;
+  for (const std::string& sentence : page.series_notes)
+    notes += (notes.empty() ? "" : " ") + escape(sentence);
+  if (!notes.empty()) out += fmt::format("<p class=\"note\" id=\"known\">{}</p>\n", notes);
   return out + "</section>\n";
 }
 

@@ -119,6 +119,15 @@ struct TimelineState {
       stopped;  ///< members of an array that stopped before the others
 };
 
+/// What a recording tells of a device over time.
+struct TimelineSeries {
+  std::size_t device = 0;
+  std::string label;  ///< "throughput"
+  enum class Unit : std::uint8_t { requests, bytes, bytes_per_second, cylinders } unit = Unit::requests;
+  enum class Shape : std::uint8_t { steps, line, spikes } shape = Shape::steps;
+  std::vector<std::pair<std::int64_t, double>> values;  ///< by time
+};
+
 struct CrashPage {
   std::string title;    ///< "ext4-nobarrier: lost-synced-data"
   std::string summary;  ///< a sentence
@@ -142,6 +151,8 @@ struct CrashPage {
   std::string log;                     ///< of the recovery
   std::vector<std::string> reproduce;  ///< commands
   std::vector<std::string> left_out;   ///< sentences: what was too much for the page
+  std::vector<TimelineSeries> series;
+  std::vector<std::string> series_notes;  ///< sentences: how it is known, and what is not in the recording
 };
 
 /// What became of a write that is at risk.

@@ -164,6 +164,26 @@ TEST(CrashPage, TheScriptGetsTheSameNumbers) {
   EXPECT_EQ(data["cut"], 12);
 }
 
+TEST(CrashPage, DrawsWhatTheHardwareDidOverTime) {
+  CrashPage page = a_page();
+  page.series = {{.label = "throughput",
+                  .unit = TimelineSeries::Unit::bytes_per_second,
+                  .values = {{1'000'000, 1048576}, {3'000'000, 0}}},
+                 {.label = "head",
+                  .unit = TimelineSeries::Unit::cylinders,
+                  .shape = TimelineSeries::Shape::line,
+                  .values = {{2'000'000, 10}, {5'000'000, 400}}},
+                 {.label = "rebuilt", .unit = TimelineSeries::Unit::bytes, .values = {{2'000'000, 4096}}}};
+  page.series_notes = {"The way between is <not> recorded."};
+  const std::string html = crash_page(page);
+  for (const char* label : {">throughput<", ">head<", ">rebuilt<"})
+    EXPECT_NE(html.find(label), std::string::npos) << label;
+  EXPECT_NE(html.find("at most 1.00\u00a0MiB/s"), std::string::npos);
+  EXPECT_NE(html.find("at most 400 cylinders"), std::string::npos);
+  EXPECT_NE(html.find("is &lt;not&gt; recorded"), std::string::npos);
+  EXPECT_NE(html.find("<path class=\"head\" d=\"M"), std::string::npos);
+}
+
 TEST(CrashPage, AnEmptyRecordingIsAPage) {
   const std::string html = crash_page({.title = "nothing", .devices = {{"hd0", "stage"}}});
   EXPECT_NE(html.find("0 writes"), std::string::npos);

@@ -68,6 +68,7 @@ class Picture {
     group("flushes", flushes());
     group("media", media());
     group("unflushed", unflushed());
+    group("series", series());
     group("operations", operations());
     group("veil", veil());
     group("fates", fates());
@@ -290,6 +291,48 @@ class Picture {
                                      "at most " + bytes(most));
   }
 
+  /// Each with its greatest value in sight as its scale.
+  std::string series() const {
+    std::string out;
+    for (std::size_t row = 0; row < plan_.rows.size(); ++row) {
+      if (plan_.rows[row].kind != PictureRow::Kind::series) continue;
+      const TimelineSeries& each = page_.series[plan_.rows[row].series];
+      out += series_in(each, tops_[row], plan_.rows[row].height);
+    }
+    return out;
+  }
+  std::string series_in(const TimelineSeries& each, double top, double height) const {
+    using Shape = TimelineSeries::Shape;
+    double most = 0;
+    for (std::size_t i = 0; i < each.values.size(); ++i) {
+      const double from = x(each.values[i].first),
+                   to = i + 1 < each.values.size() && each.shape == Shape::steps ? x(each.values[i + 1].first)
+                                                                                 : from;
+      if (seen(from, to)) most = std::max(most, each.values[i].second);
+    }
+    if (most <= 0) return {};
+    const double bottom = top + height - 2, room = height - 16;  // below the words
+    std::string d;
+    for (const auto& [at_ns, value] : each.values) {
+      const double at = std::clamp(x(at_ns), left_ - 4, right_ + 6), y = bottom - room * value / most;
+      if (each.shape == Shape::spikes) {
+        if (seen(x(at_ns), x(at_ns))) d += fmt::format("M{:.1f} {:.1f}V{:.1f}", at, bottom, y);
+      } else if (d.empty()) {
+        d = fmt::format("M{:.1f} {:.1f}", at, y);
+      } else {
+        d += each.shape == Shape::steps ? fmt::format("H{:.1f}V{:.1f}", at, y)
+                                        : fmt::format("L{:.1f} {:.1f}", at, y);
+      }
+    }
+    if (each.shape == Shape::steps) d += fmt::format("H{:.1f}", right_ + 6);
+    return path(each.shape == Shape::steps  ? "steps"
+                : each.shape == Shape::line ? "head"
+                                            : "spikes",
+                d) +
+           fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", left_ + 4, top + 11,
+                       escape("at most " + value_text(each.unit, most)));
+  }
+
   std::string operations() const {
     std::string points, ticks_, out;
     const double top = top_of(PictureRow::Kind::operations);
@@ -439,6 +482,20 @@ class Picture {
 
 std::string draw_picture(const CrashPage& page, const PicturePlan& plan, double width) {
   return Picture(page, plan, width).svg();
+}
+
+std::string value_text(TimelineSeries::Unit unit, double value) {
+  switch (unit) {
+    case TimelineSeries::Unit::requests:
+      return fmt::format("{:.0f}", value);
+    case TimelineSeries::Unit::bytes:
+      return bytes(value);
+    case TimelineSeries::Unit::bytes_per_second:
+      return bytes(value) + "/s";
+    case TimelineSeries::Unit::cylinders:
+      return fmt::format("{:.0f} cylinders", value);
+  }
+  return {};
 }
 
 std::string time_text(std::int64_t at_ns) {

@@ -46,13 +46,15 @@ struct PictureRow {
     flushes,
     media,
     unflushed,
-    states
+    states,
+    series
   } kind = Kind::axis;
   std::string label;
   std::string heading;  ///< of the device whose first row it is
   std::size_t device = 0;
   BlockClass block = BlockClass::other;
   std::string strategy;
+  std::size_t series = 0;  ///< of the page's
   double height = 0;
 };
 
@@ -95,6 +97,9 @@ void for_each_moment(const CrashPage& page, const Visit& visit) {
 std::string draw_picture(const CrashPage& page, const PicturePlan& plan, double width);
 
 std::string_view name(BlockClass block);
+
+/// "12.3 MiB/s", "400 cylinders".
+std::string value_text(TimelineSeries::Unit unit, double value);
 
 /// "12.345 ms": of the recording's clock.
 std::string time_text(std::int64_t at_ns);

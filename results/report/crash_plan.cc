@@ -68,6 +68,7 @@ class Rows {
     plan_.media.resize(page_.media.size());
     for (std::size_t device = 0; device < page_.devices.size(); ++device) rows_of(device);
     add({.kind = PictureRow::Kind::unflushed, .label = "unflushed bytes", .height = 52});
+    lay_out_series();
     // One state says nothing of the others.
     if (page_.states.size() < 2) return;
     std::vector<std::string> strategies;
@@ -85,6 +86,20 @@ class Rows {
 
  private:
   void add(PictureRow row) { plan_.rows.push_back(std::move(row)); }
+  void lay_out_series() {
+    std::optional<std::size_t> device;
+    for (std::size_t i = 0; i < page_.series.size(); ++i) {
+      const TimelineSeries& series = page_.series[i];
+      const bool first = device != series.device;
+      device = series.device;
+      add({.kind = PictureRow::Kind::series,
+           .label = series.label,
+           .heading = first && page_.devices.size() > 1 ? page_.devices[series.device].name : "",
+           .device = series.device,
+           .series = i,
+           .height = 44});
+    }
+  }
   void rows_of(std::size_t device) {
     std::map<BlockClass, Lines> classes;
     for (const TimelineRequest& request : page_.requests)

@@ -1,10 +1,14 @@
 // The part of the report that is about explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER the page is
 // left in FOLDER/explored for a look.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <fstream>
 
 #include "results/db/database_fixture.h"
+#include "results/report/failure_pages.h"
 #include "results/report/html.h"
 #include "results/report/page_parts.h"
 #include "results/report/query.h"
@@ -188,6 +192,52 @@ TEST_F(ExplorationReport, AFailureThatWasNotSeenAgainIsSaidToBeTheLaboratorys) {
   const std::string html = page();
   EXPECT_NE(html.find("Not reproduced on a fresh guest: clean on the second look"), std::string::npos);
   EXPECT_NE(html.find("failing states not reproduced on a fresh guest: 1"), std::string::npos);
+}
+
+TEST_F(ExplorationReport, APageForEachFailureIsThatOfItsMinimisedState) {
+  std::vector<std::int64_t> ids;
+  for (int i = 0; i < 3; ++i) {
+    auto trial = db::some_explored_trial("f2fs/stage/ace-seq1/" + std::to_string(i));
+    trial.filesystem = i < 2 ? "f2fs" : "xfs";
+    if (i == 1) trial.states[1].name = "w24-/w3-4";
+    trial.states[1].failure->minimised_state = i == 1 ? "w3-" : "w24-7";
+    trial.states[1].failure->replay = "headcrash replay " + trial.key + " --state w24-7";
+    if (i == 2) trial.artefacts.clear();
+    ids.push_back(must(database_->record_trial(run_, trial)));
+  }
+  const auto pages = must(failure_pages(*database_, std::nullopt, folder() / "out"));
+  ASSERT_EQ(pages.size(), 3U);
+  EXPECT_EQ(pages[0].trial, ids[0]);
+  EXPECT_EQ(pages[1].trial, ids[2]) << "the first of each card comes first";
+  EXPECT_EQ(pages[2].trial, ids[1]);
+  EXPECT_EQ(pages[0].state, "w24-7");
+  EXPECT_EQ(pages[2].state, "w24-/w3-") << "minimised within the recording of that recovery";
+  EXPECT_TRUE(pages[0].recorded);
+  EXPECT_FALSE(pages[1].recorded);
+  EXPECT_NE(pages[0].command.find("headcrash replay"), std::string::npos);
+  // The report links to files of these names.
+  std::filesystem::create_directories(folder() / "out");
+  for (const FailurePage& each : pages) std::ofstream(folder() / "out" / each.file) << "a page";
+  const std::string html = page();
+  for (const FailurePage& each : pages)
+    EXPECT_NE(html.find("href=\"" + each.file + "\""), std::string::npos) << each.file;
+}
+
+/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of an exploration of so many takes; all that are no control fail
+/// now and then.
+TEST_F(ExplorationReport, TimeOfALargeOne) {
+  const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
+  if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";
+  must(db::execute(database_->handle(), "PRAGMA synchronous = OFF").map([] { return true; }));
+  const int count = std::atoi(trials);
+  for (int i = 0; i < count; ++i)
+    add({i % 2 == 0 ? "ext4" : "xfs", "clean", i % 10 == 0 ? "silent-loss" : "replayed", {}, ""});
+  must_be(database_->finish_run(run_));
+  const auto before = std::chrono::steady_clock::now();
+  const auto result = must(write_report(*database_, {folder() / "out", {}}));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
+  fmt::print("{} trials: {:.2f} s; {} bytes of HTML\n", result.trials, took.count(),
+             std::filesystem::file_size(result.page));
 }
 
 }  // namespace

@@ -159,6 +159,7 @@ StrategyCoverage coverage_of(const Row& row) {
 
 Failure failure_of(const Row& row) {
   Failure f;
+  f.trial = row.integer("trial_id");
   f.key = row.text("key");
   f.filesystem = row.text("filesystem");
   f.variant = row.text("variant");

@@ -81,6 +81,7 @@ struct StrategyCoverage {
 
 /// A crash state that failed and was looked at again.
 struct Failure {
+  std::int64_t trial = 0;  ///< its id
   std::string key, filesystem, variant, workload, control, state, strategy, verdict, summary;
   bool confirmed = false;
   std::string disagreement, tier, operations, minimised_state, account, replay;

@@ -316,6 +316,29 @@ WHERE t.run_id = :run AND t.verdict = 'measured' AND m.measured
 GROUP BY t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us HAVING sum(l.count) > 0
 ORDER BY t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us;
 
+-- name: bench_flushes
+-- The same of flushes.
+SELECT t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us, sum(l.count) AS requests,
+  sum(sum(l.count)) OVER (PARTITION BY t.device, t.workload, t.parameters, t.filesystem, t.variant ORDER BY l.upper_us) * 1.0 /
+    sum(sum(l.count)) OVER (PARTITION BY t.device, t.workload, t.parameters, t.filesystem, t.variant) AS share
+FROM trial t JOIN phase p ON p.trial_id = t.id JOIN measure m ON m.phase_id = p.id
+  JOIN flush_latency l ON l.phase_id = p.id
+WHERE t.run_id = :run AND t.verdict = 'measured' AND m.measured
+GROUP BY t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us HAVING sum(l.count) > 0
+ORDER BY t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us;
+
+-- name: bench_load
+-- What the first device did over the time of a measured phase, in the first repetition of each file system.
+WITH turn AS (
+  SELECT t.id, row_number() OVER (PARTITION BY device, workload, parameters, scale, filesystem, variant ORDER BY repetition, t.id) AS number
+  FROM trial t WHERE run_id = :run AND verdict = 'measured')
+SELECT t.device, t.workload, t.parameters, t.scale, m.label AS phase, t.filesystem, t.variant, l.begin_ms, l.end_ms,
+  l.bytes_read, l.bytes_written, l.flushes, l.inside
+FROM turn JOIN trial t ON t.id = turn.id AND turn.number = 1
+  JOIN phase p ON p.trial_id = t.id JOIN measure m ON m.phase_id = p.id JOIN load l ON l.phase_id = p.id
+WHERE m.measured
+ORDER BY t.device, t.workload, t.parameters, t.scale, p.ordinal, t.filesystem, t.variant, l.begin_ms;
+
 -- name: bench_io
 -- One trial of each file system under the first workload of each device (the first that has a sample), every n-th
 -- request of each kind so that the page holds at most 20 000. Times count from the first one.

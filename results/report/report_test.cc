@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <set>
 
@@ -299,6 +301,28 @@ TEST_F(ReportTest, ForALook) {
   failed.planned = 20;
   fill(db, failed);
   EXPECT_TRUE(write_report(db, {std::filesystem::path(where) / "invalid", std::nullopt}));
+}
+
+/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of a campaign of so many takes. A tenth of them lose data.
+TEST_F(ReportTest, TimeOfALargeCampaign) {
+  const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
+  if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";
+  auto db = database();
+  must(db::execute(db.handle(), "PRAGMA synchronous = OFF").map([] { return true; }));
+  auto shape = a_real_campaign();
+  const auto each = static_cast<std::size_t>(std::atoi(trials)) / shape.cells.size() + 1;
+  for (SyntheticCell& cell : shape.cells) {
+    cell.verdicts.assign(each, "replayed");
+    for (std::size_t i = 0; i < each; i += 10) cell.verdicts[i] = "silent-loss";
+  }
+  fill(db, shape);
+  const auto before = std::chrono::steady_clock::now();
+  const auto processor_before = std::clock();
+  const auto result = must(write_report(db, {folder() / "out", std::nullopt}));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
+  fmt::print("{} trials: {:.2f} s, {:.2f} s of it on the processor; {} bytes of HTML\n", result.trials,
+             took.count(), static_cast<double>(std::clock() - processor_before) / CLOCKS_PER_SEC,
+             std::filesystem::file_size(result.page));
 }
 
 }  // namespace

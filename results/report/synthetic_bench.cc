@@ -48,6 +48,18 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
     phase.target_buckets.push_back(
         {upper, 1 + static_cast<std::int64_t>(300 * std::exp(-std::pow((i - 13) / 4.0, 2)))});
   }
+  // Faster at first, and a flush in each stretch.
+  constexpr int kStretches = 8;
+  for (int i = 0; i < kStretches && phase.model_ms > 0; ++i) {
+    const double width_ms = phase.model_ms / kStretches, share = i < 4 ? 0.2 : 0.05;
+    phase.load.push_back(
+        {.begin_ms = i * width_ms,
+         .end_ms = (i + 1) * width_ms,
+         .bytes_written = static_cast<std::int64_t>(static_cast<double>(phase.bytes_written) * share),
+         .flushes = 3,
+         .inside = 1 + share * 10});
+    phase.flush_buckets.push_back({mean_us * (i + 2), 3});
+  }
   db::MeasureRecord measure;
   measure.label = contest.phase;
   measure.elapsed_ms = ms * 0.9;

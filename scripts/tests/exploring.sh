@@ -6,7 +6,8 @@ cd "$scratch"
 export TMPDIR=$scratch
 ask() { sqlite3 "$1" "$2"; }
 
-exits 0 "$headcrash" campaign smoke --db smoke.db
+exits 0 "$headcrash" campaign smoke --db smoke.db --html report
+says 'pages of failures made in report: [1-9][0-9]*$' err || failed "it does not say what it made: $(cat err)"
 grep -q "states/s" out || failed "no speed: $(cat out)"
 grep -q "controls as expected: 1 of 1" out || failed "the control is not reported: $(cat out)"
 [ "$(ask smoke.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE filesystem = 'ext4'")" = 1 ] ||
@@ -19,7 +20,16 @@ grep -q "controls as expected: 1 of 1" out || failed "the control is not reporte
 recording=$(ask smoke.db "SELECT path FROM artefact WHERE kind = 'recording'")
 [ -e "$recording" ] || failed "the control's recording is not there: $recording"
 [ ! -e smoke.artefacts/run-1/ext4.stage.overwrite ] || failed "the recording of a clean trial was kept"
-"$headcrash" report --db smoke.db -o report >/dev/null || failed "report"
+pages=(report/crash.*.html)
+failures=$(ask smoke.db "SELECT count(*) FROM failure")
+[ "${#pages[@]}" = "$failures" ] || failed "${#pages[@]} pages of $failures failures"
+for page in "${pages[@]}"; do
+  says "href=\"${page#report/}\"" report/report.html || failed "the report does not link to $page"
+  says 'inode 1[0-9], /' "$page" || failed "$page names no inode"
+done
+cat "${pages[@]}" | says 'Expected and found' || failed "no page says what was found"
+"$headcrash" report --db smoke.db -o later --pages >/dev/null 2>err || failed "report"
+[ "$(ls later)" = "$(ls report)" ] || failed "the pages made later are others: $(ls later)"
 grep -q '<h3 id="controls">' report/report.html || failed "the report has no table of the controls"
 grep -q '<div class="strip">' report/report.html || failed "the report has no strip of the crash states"
 
