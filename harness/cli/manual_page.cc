@@ -184,7 +184,12 @@ std::string manual_page(const CLI::App& app, const CLI::App& command) {
         section("ENVIRONMENT") +
         ".TP\n.B HEADCRASH_CACHE\nGuests' images and saved states; default: ~/.cache/headcrash.\n"
         ".TP\n.B HEADCRASH_DB\nThe results database where \\-\\-db is left out.\n"
-        ".TP\n.B HEADCRASH_PLUGIN\nAnother nbdkit plugin than the one that was installed with the command.\n";
+        ".TP\n.B HEADCRASH_PLUGIN\nAnother nbdkit plugin than the one that was installed with the command.\n" +
+        section("FILES") +
+        ".TP\n.I /usr/share/headcrash/docs\nThe manual, beginning with first\\-crash.md; below /usr/local of a local "
+        "installation.\n"
+        ".TP\n.I /usr/share/headcrash\nThe built\\-in profiles, file systems, campaigns and examples, to be copied and "
+        "changed.\n";
   return text + see_also(app, command);
 }
 
