@@ -48,11 +48,9 @@ std::string sentence(std::string text) {
 
 /// What is written for the value; empty for a flag.
 std::string value_of(const CLI::Option& option) {
-  if (option.get_items_expected_max() == 0) return {};
-  if (const auto choices = choices_of(option); !choices.empty())
-    return escaped(fmt::format("{}", fmt::join(choices, "|")));
-  const std::string type = option.get_type_name();
-  return italic(type.substr(0, type.find_first_of(": ")));
+  if (!choices_of(option).empty()) return escaped(placeholder_of(option));
+  const std::string placeholder = placeholder_of(option);
+  return placeholder.empty() ? placeholder : italic(placeholder);
 }
 
 std::string option_entry(const CLI::Option& option) {

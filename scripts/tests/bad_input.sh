@@ -11,6 +11,7 @@ mkdir place temporary
 export TMPDIR=$scratch/temporary
 cd place
 rows=0
+around=()   # a command that the next ones are run by
 
 # wrong [CODE] WORD... -- ARGUMENT...: `headcrash ARGUMENT...` exits with CODE (2 if left out), and its only line has every WORD.
 wrong() {
@@ -19,7 +20,7 @@ wrong() {
   while [ "$1" != -- ]; do words+=("$1"); shift; done
   shift
   before=$(find . | sort)
-  timeout 60 "$headcrash" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+  timeout 60 "${around[@]}" "$headcrash" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
   [ "$status" -eq "$code" ] || failed "headcrash $* exited with $status, not $code: $(cat "$scratch/err")"
   [ "$(wc -l <"$scratch/err")" -eq 1 ] || failed "headcrash $* does not say one line: $(cat "$scratch/err")"
   grep -q '^headcrash: ' "$scratch/err" || failed "headcrash $* does not say who speaks: $(cat "$scratch/err")"
@@ -194,7 +195,7 @@ wrong missing.hcrec "no such recording" -- replay missing.hcrec --fs ext4 --stat
 
 # ---- databases
 : | file empty.db
-yes "no database, but long enough to be looked at as one" 2>/dev/null | head -20 | file text.db
+printf '%s\n' no{,,,,,,,,,,,,,,,,,,,}\ database | file text.db
 for command in report query runs trials "replay 1" "extract 1 -o away" "predict 1"; do
   # shellcheck disable=SC2086
   wrong missing.db "no such file" "--db" -- $command --db missing.db
@@ -203,7 +204,7 @@ wrong empty.db "empty file" -- report --db empty.db
 wrong text.db "not a database" -- runs --db text.db
 wrong text.db "not a database" -- merge text.db -o merged.db
 wrong "is a folder" -- runs --db .
-wrong "/proc: cannot be written" "another folder" -- campaign ufs-schemes/conventional --shard 1/3000 --db /proc/new.db
+wrong /proc/new.db "No such file" -- campaign ufs-schemes/conventional --shard 1/3000 --db /proc/new.db
 wrong --older-than -- gc --db empty.db --older-than x
 
 # ---- disks
@@ -226,4 +227,20 @@ wrong --bogus -- image ufs mkfs new.img --size 64M --bogus 1
 
 # ---- places without room, and those that cannot be written
 wrong /dev/full "No space left" -- simulate --profile hp-c2447 --random count=1000 --csv /dev/full
+if unshare -rm mount -t tmpfs none /tmp 2>/dev/null; then   # in a namespace of one's own
+  mkdir -p mounted
+  around=(unshare -rm sh -c 'mount -t tmpfs -o ro none mounted && exec "$@"' sh)
+  wrong mounted "cannot be written: Read-only file system" "another folder" -- campaign ufs-schemes/conventional --shard 1/3000 --db mounted/new.db
+  wrong mounted/c.toml "Read-only file system" -- init campaign mounted/c.toml
+  wrong mounted/rec "Read-only file system" --record -- explore --fs ext4 --workload ace-seq1/17 --record mounted/rec
+  wrong mounted/c.html "Read-only file system" --html -- explore --fs ext4 --workload ace-seq1/17 --html mounted/c.html
+  wrong mounted/x.csv "Read-only file system" -- simulate --profile hp-c2447 --random count=10 --csv mounted/x.csv
+  wrong mounted/a.sock "Read-only file system" -- serve --profile hp-c2447 --size 64M --socket mounted/a.sock
+  wrong mounted/x.img "Read-only file system" -- image ufs mkfs mounted/x.img --size 64M
+  around=(unshare -rm sh -c 'mount -t tmpfs -o size=64k none mounted && head -c 60000 /dev/zero >mounted/fill && exec "$@"' sh)
+  wrong mounted/new.db "space" -- campaign ufs-schemes/conventional --shard 1/3000 --db mounted/new.db
+  wrong mounted/x.csv "No space left" -- simulate --profile hp-c2447 --random count=10000 --csv mounted/x.csv
+  wrong mounted/x.img "No space left" -- image ufs mkfs mounted/x.img --size 64M
+  around=()
+fi
 printf '%s\n' "$rows wrong inputs: each one line, its exit code, and nothing left behind"
