@@ -66,8 +66,9 @@ CsvWriter::~CsvWriter() {
 
 Result<std::unique_ptr<CsvWriter>> CsvWriter::create(const std::string& path) {
   std::FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return fail(path, "cannot be written: " + std::generic_category().message(errno),
-                                    "check the folder and its permissions");
+  if (file == nullptr)
+    return fail(path, "cannot be written: " + std::generic_category().message(errno),
+                "check the folder and its permissions");
   return std::unique_ptr<CsvWriter>(new CsvWriter(path, file));
 }
 
