@@ -293,7 +293,7 @@ std::vector<Variant> variants() {
        .checksums = false,
        .shown_by = "indirect/2@deep"},
       breaking(Rule::reuse_waits_for_checkpoint, "early-reuse",
-               "a segment is used again before a checkpoint says that it is empty", "no-room/0@tiny~1"),
+               "a segment is used again before a checkpoint says that it is empty", "no-room/1@tiny"),
       breaking(Rule::mounts_have_numbers, "old-log",
                "what an earlier mount left behind the log's end is followed", "histories/0@used"),
       breaking(Rule::records_come_first, "late-records", "the directory log comes after what it tells of",

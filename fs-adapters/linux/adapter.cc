@@ -422,11 +422,61 @@ std::string missing_tool_remedy(const LinuxAdapter& adapter) {
 }
 
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
-  const auto [name, variant] = base::split_variant(name_or_path);
+  // A '@' in a folder is part of a path.
+  const std::size_t folder = name_or_path.find_last_of('/') + 1, at = name_or_path.find('@', folder);
+  const auto [name, variant] = base::split_variant(name_or_path.substr(0, at));
   Result<LinuxAdapter> adapter = load(name, 0);
-  if (!adapter || variant.empty()) return adapter;
-  if (const auto applied = apply_variant(variant, *adapter); !applied) return pass_on(applied);
+  if (!adapter) return adapter;
+  if (!variant.empty())
+    if (const auto applied = apply_variant(variant, *adapter); !applied) return pass_on(applied);
+  if (at != std::string::npos)
+    if (const auto set = set_kernel_version(*adapter, name_or_path.substr(at + 1)); !set) return pass_on(set);
   return adapter;
+}
+
+bool is_kernel_version(std::string_view text) {
+  static const std::regex kVersion("[0-9]+([.][0-9a-z+~-]+)*");
+  return std::regex_match(text.begin(), text.end(), kVersion);
+}
+
+Result<void> set_kernel_version(LinuxAdapter& adapter, const std::string& version) {
+  const std::string subject = fmt::format("file system \"{}\"", adapter.name);
+  if (!is_kernel_version(version))
+    return fail(subject, fmt::format("\"{}\" is no version of a kernel", version),
+                "write a version as 6.12 or 6.1-rt (scripts/build-guest --list-kernels prints Debian's)");
+  if (!adapter.guest.kernel.empty()) return fail(subject, "has a kernel already", "leave one of them out");
+  if (!adapter.guest.modules.empty())
+    return fail(subject, "brings modules, which fit one kernel only",
+                "give that kernel under [guest] of an adapter of its own");
+  adapter.guest.kernel = version;
+  adapter.name += "@" + version;
+  adapter.title += ", Linux " + version;
+  return {};
+}
+
+Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_file) {
+  if (is_kernel_version(adapter.guest.kernel)) {
+    adapter.name.erase(adapter.name.rfind('@'));
+    adapter.title.erase(adapter.title.rfind(", Linux "));
+  }
+  adapter.guest.kernel.clear();
+  std::error_code error;
+  if (is_kernel_version(version_or_file) && !std::filesystem::exists(version_or_file, error))
+    return set_kernel_version(adapter, version_or_file);
+  if (!std::filesystem::is_regular_file(version_or_file, error))
+    return fail(version_or_file, "is neither a kernel's file nor a version",
+                "give a bzImage, or a version as 6.12 (scripts/build-guest --list-kernels prints Debian's)");
+  adapter.guest.kernel = std::filesystem::absolute(version_or_file).lexically_normal().string();
+  return {};
+}
+
+std::vector<std::string> under_kernels(const std::vector<std::string>& names,
+                                       const std::vector<std::string>& kernels) {
+  if (kernels.empty()) return names;
+  std::vector<std::string> all;
+  for (const std::string& name : names)
+    for (const std::string& kernel : kernels) all.push_back(name + "@" + kernel);
+  return all;
 }
 
 Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& file_name) {

@@ -40,10 +40,13 @@ Result<void> take_expected(const base::StrictTable& table, Expectation& expected
 /// What a file system that a user brings needs in the guest. Absolute paths of what was there when the
 /// adapter was read; scripts/build-guest packs it.
 struct GuestParts {
-  std::string kernel;                ///< a bzImage in place of the distribution's; empty: that one
+  /// A bzImage, or the beginning of a version of Debian's kernels (is_kernel_version); empty: the one that the host's
+  /// release has.
+  std::string kernel;
   std::vector<std::string> modules;  ///< .ko files in the order of loading, or what modules_install made
   std::vector<std::string> tools;    ///< programs and scripts, found in the guest by their file names
   bool any() const { return !kernel.empty() || !modules.empty() || !tools.empty(); }
+  auto operator<=>(const GuestParts&) const = default;
 };
 
 struct LinuxAdapter {
@@ -92,8 +95,22 @@ std::string beside_headcrash(const std::string& program);
 std::string missing_tool_remedy(const LinuxAdapter& adapter);
 
 /// A built-in adapter by name, or a file by path (any name with a '/' or ending in .toml).
-/// "ext4+tiny-journal" and "mine.toml+tiny-journal" are such a one formatted in a variant of its own.
+/// "ext4+tiny-journal" and "mine.toml+tiny-journal" are such a one formatted in a variant of its own, "xfs@6.12" and
+/// "ext4+tiny-journal@7.3" run under that kernel of Debian's.
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
+
+/// "6.12", "7.3.4", "6.1-rt": what scripts/build-guest --kernel takes for the beginning of a version.
+bool is_kernel_version(std::string_view text);
+
+/// Under that kernel, and called after it: "xfs@6.12". Errors: no version, an adapter that brings its own kernel or modules.
+Result<void> set_kernel_version(LinuxAdapter& adapter, const std::string& version);
+
+/// Under that kernel in place of any other: a version, or the path of a bzImage. Errors: there is no such file.
+Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_file);
+
+/// Each of them under each kernel, the kernels of one after another; without kernels as they are.
+std::vector<std::string> under_kernels(const std::vector<std::string>& names,
+                                       const std::vector<std::string>& kernels);
 
 /// `file_name` is for messages.
 Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& file_name);

@@ -206,5 +206,58 @@ TEST(Adapter, AVariantAddsItsWordsInFrontOfTheDevice) {
   EXPECT_NE(broken.error().message().find("variant.small"), std::string::npos);
 }
 
+TEST(Adapter, AKernelIsPartOfTheName) {
+  const auto xfs = load_adapter("xfs@6.12");
+  ASSERT_TRUE(xfs) << xfs.error().message();
+  EXPECT_EQ(xfs->name, "xfs@6.12");
+  EXPECT_EQ(xfs->title, load_adapter("xfs")->title + ", Linux 6.12");
+  EXPECT_EQ(xfs->guest.kernel, "6.12");
+  EXPECT_EQ(xfs->mkfs.argv, load_adapter("xfs")->mkfs.argv);
+  const auto both = load_adapter("ext4+tiny-journal@6.1-rt");
+  ASSERT_TRUE(both) << both.error().message();
+  EXPECT_EQ(both->name, "ext4+tiny-journal@6.1-rt");
+  EXPECT_EQ(both->mkfs.argv, load_adapter("ext4+tiny-journal")->mkfs.argv);
+  EXPECT_NE(load_adapter("xfs@newest").error().message().find("no version of a kernel"), std::string::npos);
+  EXPECT_FALSE(load_adapter("xfs@"));
+  EXPECT_FALSE(load_adapter("xfs@6.1@6.12"));
+}
+
+TEST(Adapter, AFileThatBringsAKernelHasNoOther) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "headcrash-adapter@kernels";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "bzImage") << "kernel";
+  std::ofstream(folder / "mine.ko") << "module";
+  std::ofstream(folder / "own.toml") << "base = \"ext4\"\n[guest]\nkernel = \"bzImage\"\n";
+  std::ofstream(folder / "modules.toml") << "base = \"ext4\"\n[guest]\nmodules = [\"mine.ko\"]\n";
+  EXPECT_EQ(load_adapter(folder / "own.toml")->guest.kernel, folder / "bzImage") << "a '@' in a folder";
+  EXPECT_NE(load_adapter((folder / "own.toml@6.12").string()).error().message().find("has a kernel already"),
+            std::string::npos);
+  EXPECT_NE(load_adapter((folder / "modules.toml@6.12").string()).error().message().find("fit one kernel"),
+            std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Adapter, AKernelIsReplacedByAVersionOrAFile) {
+  LinuxAdapter xfs = *load_adapter("xfs@6.12");
+  ASSERT_TRUE(replace_kernel(xfs, "7.3"));
+  EXPECT_EQ(xfs.name, "xfs@7.3");
+  EXPECT_EQ(xfs.title, load_adapter("xfs")->title + ", Linux 7.3");
+  const std::filesystem::path image = std::filesystem::path(testing::TempDir()) / "headcrash-adapter-bzImage";
+  std::ofstream(image) << "kernel";
+  ASSERT_TRUE(replace_kernel(xfs, image.string()));
+  EXPECT_EQ(xfs.name, "xfs");
+  EXPECT_EQ(xfs.guest.kernel, image);
+  std::filesystem::remove(image);
+  const auto refused = replace_kernel(xfs, image.string());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("--list-kernels"), std::string::npos) << refused.error().message();
+}
+
+TEST(Adapter, EachIsUnderEachKernel) {
+  EXPECT_EQ(under_kernels({"a", "b"}, {"1", "2"}), (std::vector<std::string>{"a@1", "a@2", "b@1", "b@2"}));
+  EXPECT_EQ(under_kernels({"a", "b"}, {}), (std::vector<std::string>{"a", "b"}));
+}
+
 }  // namespace
 }  // namespace headcrash::adapters

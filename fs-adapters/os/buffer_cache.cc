@@ -58,7 +58,7 @@ Buffer* BufferCache::State::find(const BufferKey& key) {
   return it == index.end() ? nullptr : it->second;
 }
 
-/// Locked by the calling fiber; its bytes are zero.
+/// Locked by the calling fiber. Its bytes are anything.
 Buffer& BufferCache::State::create(const BufferKey& key, Content content, std::uint64_t lba,
                                    std::size_t bytes) {
   std::size_t slot = slots.size();
@@ -74,7 +74,7 @@ Buffer& BufferCache::State::create(const BufferKey& key, Content content, std::u
   buffer.key = key;
   buffer.content = content;
   buffer.lba = lba;
-  buffer.bytes.resize(bytes);
+  buffer.bytes = spare.take(bytes);
   buffer.lock = Buffer::Lock::fiber;
   take(bytes);
   if (content == Content::metadata) metadata_bytes += bytes;
@@ -87,6 +87,7 @@ void BufferCache::State::destroy(Buffer& buffer) {
   used_bytes -= buffer.bytes.size();
   if (buffer.content == Content::metadata) metadata_bytes -= buffer.bytes.size();
   const std::size_t slot = buffer.slot;
+  spare.give(std::move(buffer.bytes));
   slots[slot].reset();
   free_slots.push_back(slot);
 }
@@ -97,7 +98,7 @@ void BufferCache::State::forget(Buffer& buffer) {
   set_clean(buffer);
   index.erase(buffer.key);
   const auto object = objects.find(buffer.key.object);
-  object->second.remove(buffer);
+  object.value().remove(buffer);
   if (object->second.empty()) objects.erase(object);
   clean_list(buffer).remove(buffer);
   buffer.forgotten = true;
@@ -272,6 +273,7 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
     if (s.find(key) != nullptr) continue;  // somebody else made it meanwhile
     ++s.counters.misses;
     Buffer& made = s.create(key, content, lba, bytes);
+    std::ranges::fill(made.bytes, std::byte{0});
     made.known = true;
     made.fresh = true;
     return {*this, made};

@@ -53,6 +53,20 @@ TEST(BufferCache, WhatIsOnItsWayIsUnwrittenAlthoughItIsNotDirty) {
   });
 }
 
+TEST(BufferCache, ANewBufferHasNothingOfTheOneWhoseMemoryItGets) {
+  CachedWorld w({.bytes = 4 * 512});
+  w.run_as_user([&] {
+    for (std::int64_t i = 0; i < 8; ++i) {
+      const auto home = static_cast<std::uint64_t>(i);
+      EXPECT_TRUE(model::bench::is_filled_with(w.cache.get({0, i}, Content::data, home, 512).bytes(),
+                                               std::uint64_t{0}))
+          << i;
+      EXPECT_EQ(w.cache.write(w.fill({0, i}, home, 7)), Status::ok);
+    }
+    EXPECT_EQ(w.read_word({1, 0}, 100), 0U) << "of a sector that nobody has written";
+  });
+}
+
 /// Room for eight blocks; some of metadata first, then data without end.
 std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t blocks) {
   CachedWorld w({.bytes = 8 * 512, .metadata_bytes = metadata_bytes});

@@ -16,11 +16,11 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "fs-adapters/os/buffer_cache.h"
 #include "fs-adapters/os/linked_list.h"
+#include "plugin/base/sanitizers.h"
 
 namespace headcrash::os {
 
@@ -56,6 +56,36 @@ class Buffer {
   Links<Buffer> in_modified;
 };
 
+/// Memory of buffers that are gone, for new ones: a full cache drops one for each that it makes.
+class SpareBytes {
+ public:
+  /// Holds zeroes, or what was there before.
+  std::vector<std::byte> take(std::size_t bytes) {
+    if (spare_.empty() || bytes != bytes_) return std::vector<std::byte>(bytes);
+    std::vector<std::byte> taken = std::move(spare_.back());
+    spare_.pop_back();
+    return taken;
+  }
+  void give(std::vector<std::byte> bytes) {
+    if (bytes.size() > bytes_) {
+      spare_.clear();
+      bytes_ = bytes.size();
+    }
+    if (bytes.size() == bytes_ && (spare_.size() + 1) * bytes_ <= kBytesMax)
+      spare_.push_back(std::move(bytes));
+  }
+
+ private:
+  // With AddressSanitizer none are kept: it sees who uses a buffer's bytes after their end.
+#ifdef HEADCRASH_ASAN
+  static constexpr std::size_t kBytesMax = 16 << 20;
+#else
+  static constexpr std::size_t kBytesMax = 16 << 20;
+#endif
+  std::size_t bytes_ = 0;  ///< of each: the largest size that was given
+  std::vector<std::vector<std::byte>> spare_;
+};
+
 inline constexpr std::int64_t kFirstBlock = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::int64_t kLastBlock = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::uint64_t kLastObject = std::numeric_limits<std::uint64_t>::max();
@@ -66,6 +96,10 @@ struct BufferKeyHash {
     const std::uint64_t hash = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9U;
     return hash ^ (hash >> 32);  // the map takes the low bits
   }
+};
+
+struct ObjectHash {
+  std::size_t operator()(std::uint64_t object) const { return BufferKeyHash()({.object = object}); }
 };
 
 struct BufferCache::State {
@@ -194,7 +228,7 @@ struct BufferCache::State {
   using ModifiedList = LinkedList<Buffer, &Buffer::in_modified>;
   using TransferList = LinkedList<Transfer, &Transfer::in_transfers>;
   tsl::robin_map<BufferKey, Buffer*, BufferKeyHash> index;
-  std::unordered_map<std::uint64_t, ObjectList> objects;
+  tsl::robin_map<std::uint64_t, ObjectList, ObjectHash> objects;
   CleanList clean_metadata, clean_data;
   CleanList& clean_list(const Buffer& buffer) {
     return buffer.content == Content::metadata ? clean_metadata : clean_data;
@@ -211,6 +245,7 @@ struct BufferCache::State {
   std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< on their way
   std::vector<std::unique_ptr<Buffer>> slots;
   std::vector<std::size_t> free_slots;
+  SpareBytes spare;
   std::size_t used_bytes = 0;      ///< buffers, counted copies and charges
   std::size_t metadata_bytes = 0;  ///< buffers of metadata
   std::size_t copied_pages = 0;    ///< of the counted copies

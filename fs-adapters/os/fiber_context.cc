@@ -11,17 +11,7 @@
 #include <unistd.h>
 
 #include "plugin/base/invariant.h"
-
-// GCC tells by a macro, clang by a feature.
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-#define HEADCRASH_ASAN
-#endif
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-#define HEADCRASH_TSAN
-#endif
+#include "plugin/base/sanitizers.h"
 
 #if defined(HEADCRASH_ASAN)
 #include <sanitizer/asan_interface.h>

@@ -80,7 +80,7 @@ VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, C
   if (indirect) {
     std::fill(buffer.bytes().begin(), buffer.bytes().end(), std::byte{0});
   } else {
-    clear(inode, buffer.bytes());
+    if (wanted.first_contents.size() < buffer.bytes().size()) clear(inode, buffer.bytes());
     std::ranges::copy(wanted.first_contents, buffer.bytes().begin());
   }
   auto initialised = volume.scheme->block_allocated(operation,

@@ -77,7 +77,7 @@ class BenchRunner {
                                           .digest = bench_digest(bench_),
                                           .shard = options_.shard,
                                           .trials = cells_.size() * static_cast<std::size_t>(bench_.least),
-                                          .guest_kernel = images_.begin()->second.kernel_version,
+                                          .guest_kernel = vm::kernels_of(images_),
                                           .accelerator = accelerator_,
                                           .resume = options_.resume});
     if (!kept) return pass_on(kept);

@@ -255,10 +255,11 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
 // ---- the rest
 
 Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, kernels;
   if (const auto taken = root.take("filesystems", names); !taken) return taken;
+  if (const auto taken = root.take("kernels", kernels); !taken) return taken;
   if (names.empty()) return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
-  for (const std::string& name : names) {
+  for (const std::string& name : adapters::under_kernels(names, kernels)) {
     auto adapter = adapters::load_adapter(name);
     if (!adapter) return within(root.subject("filesystems"), adapter.error());
     for (const BenchDevice& device : bench.devices) {
@@ -342,8 +343,8 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
   Bench bench{.name = std::filesystem::path(file_name).stem(), .text = text};
   std::int64_t seed = 1;
   for (const auto& read :
-       {root->only({"title", "takes", "seed", "filesystems", "clock", "setup-clock", "quiescence", "device",
-                    "workload", "repetitions", "guest"}),
+       {root->only({"title", "takes", "seed", "filesystems", "kernels", "clock", "setup-clock", "quiescence",
+                    "device", "workload", "repetitions", "guest"}),
         root->take("title", bench.title), root->take("takes", bench.takes),
         root->take("seed", seed, {.least = 0, .most = INT64_MAX}), root->take("quiescence", bench.quiescence),
         read_clocks(*root, bench), read_devices(*root, bench), read_filesystems(*root, bench),
@@ -356,11 +357,16 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
   return bench;
 }
 
-Result<Bench> load_bench(const std::string& name_or_path) {
+Result<Bench> load_bench(const std::string& name_or_path, const std::vector<std::string>& kernels) {
+  const auto parse = [&kernels](const std::string& text, const std::string& file) -> Result<Bench> {
+    if (kernels.empty()) return parse_bench(text, file);
+    const Result<StrictTable> root = StrictTable::parse(text, file);
+    if (!root) return pass_on(root);
+    return parse_bench(root->with("kernels", kernels).text(), file);
+  };
   std::vector<std::string> names;
   for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name == name_or_path + ".toml")
-      return parse_bench(std::string(file.text), std::string(file.name));
+    if (file.name == name_or_path + ".toml") return parse(std::string(file.text), std::string(file.name));
     if (file.name.ends_with(".toml")) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
   }
   if (!base::is_path(name_or_path)) {
@@ -369,7 +375,7 @@ Result<Bench> load_bench(const std::string& name_or_path) {
   }
   const auto text = base::read_text_file(name_or_path);
   if (!text) return pass_on(text);
-  return parse_bench(*text, name_or_path);
+  return parse(*text, name_or_path);
 }
 
 std::vector<BenchSummary> built_in_benches() {

@@ -61,8 +61,9 @@ struct Bench {
   std::int64_t step_timeout_s = 600;  ///< a phase or command that takes longer is a hang
 };
 
-/// A built-in benchmark by name, or a file by path (any name with a '/' or ending in .toml).
-Result<Bench> load_bench(const std::string& name_or_path);
+/// A built-in benchmark by name, or a file by path (any name with a '/' or ending in .toml). `kernels`, if there are any,
+/// in place of the file's own.
+Result<Bench> load_bench(const std::string& name_or_path, const std::vector<std::string>& kernels = {});
 Result<Bench> parse_bench(const std::string& text, const std::string& file_name);
 
 struct BenchSummary {

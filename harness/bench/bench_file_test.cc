@@ -47,6 +47,16 @@ TEST(BenchFile, ListsAreCellsOfTheMatrix) {
   EXPECT_NE(parameters_text(bench->workloads[1]).find("files=400"), std::string::npos);
 }
 
+TEST(BenchFile, EachFileSystemIsUnderEachKernel) {
+  const auto bench = parse_bench("kernels = [\"6.1\", \"6.12\"]\n" + std::string(kGood), "mine.toml");
+  ASSERT_TRUE(bench) << bench.error().message();
+  const auto plain = parse_bench(kGood, "mine.toml");
+  ASSERT_EQ(bench->filesystems.size(), 2 * plain->filesystems.size());
+  EXPECT_EQ(bench->filesystems[1].name, plain->filesystems[0].name + "@6.12");
+  EXPECT_EQ(load_bench("quick", {"7.3"})->filesystems[0].guest.kernel, "7.3");
+  EXPECT_FALSE(load_bench("quick", {"7 3"}));
+}
+
 TEST(BenchFile, ScaleIsWhatTheValuesAre) {
   const auto exact = parse_bench(replaced(kGood, "scale = \"scaled\"\nfiles = [200, 400]", ""), "mine.toml");
   ASSERT_TRUE(exact) << exact.error().message();

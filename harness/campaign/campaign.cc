@@ -25,11 +25,14 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
+    std::map<adapters::GuestParts, vm::GuestImage> made;
     for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign_)) {
-      if (images_.contains(filesystem->name)) continue;
-      Result<vm::GuestImage> image = vm::guest_image(options_.cache, filesystem->guest);
-      if (!image) return pass_on(image);
-      images_[filesystem->name] = std::move(*image);
+      if (!made.contains(filesystem->guest)) {
+        Result<vm::GuestImage> image = vm::guest_image(options_.cache, filesystem->guest);
+        if (!image) return pass_on(image);
+        made[filesystem->guest] = std::move(*image);
+      }
+      images_[filesystem->name] = made.at(filesystem->guest);
     }
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
     if (!todo_.empty()) {
@@ -55,18 +58,17 @@ class Runner {
       todo_.push_back(i);
     outcome_.planned = todo_.size();
     accelerator_ = vm::probe_accelerator(options_.cache).accelerator;
-    auto kept =
-        run::open_run(database_, {.kind = "campaign",
-                                  .name = campaign_.name,
-                                  .configuration = campaign_.text,
-                                  .seed = campaign_.seed,
-                                  .digest = campaign_digest(campaign_),
-                                  .shard = options_.shard,
-                                  .trials = todo_.size(),
-                                  .guest_kernel = images_.at(plans_[0].filesystem->name).kernel_version,
-                                  .accelerator = accelerator_,
-                                  .resume = options_.resume,
-                                  .redo_errors = options_.redo_errors});
+    auto kept = run::open_run(database_, {.kind = "campaign",
+                                          .name = campaign_.name,
+                                          .configuration = campaign_.text,
+                                          .seed = campaign_.seed,
+                                          .digest = campaign_digest(campaign_),
+                                          .shard = options_.shard,
+                                          .trials = todo_.size(),
+                                          .guest_kernel = vm::kernels_of(images_),
+                                          .accelerator = accelerator_,
+                                          .resume = options_.resume,
+                                          .redo_errors = options_.redo_errors});
     if (!kept) return pass_on(kept);
     kept_ = std::move(*kept);
     outcome_.run = kept_.id;

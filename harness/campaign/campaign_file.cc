@@ -189,11 +189,12 @@ Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
 }
 
 Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, kernels;
   if (const auto taken = root.take("filesystems", names); !taken) return taken;
+  if (const auto taken = root.take("kernels", kernels); !taken) return taken;
   if (names.empty() && root.has("controls")) return {};
   if (names.empty()) return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
-  for (const std::string& name : names) {
+  for (const std::string& name : adapters::under_kernels(names, kernels)) {
     auto adapter = load_filesystem(root, root.subject("filesystems"), name, campaign.size_bytes);
     if (!adapter) return pass_on(adapter);
     for (const auto& other : campaign.filesystems) {
@@ -297,8 +298,8 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
 Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name) {
   const Result<StrictTable> root = StrictTable::parse(text, file_name);
   if (!root) return pass_on(root);
-  if (const auto known = root->only({"title", "takes", "seed", "trials", "filesystems", "device", "workload",
-                                     "workloads", "cut", "guest", "explore", "controls"});
+  if (const auto known = root->only({"title", "takes", "seed", "trials", "filesystems", "kernels", "device",
+                                     "workload", "workloads", "cut", "guest", "explore", "controls"});
       !known) {
     return pass_on(known);
   }
@@ -318,9 +319,14 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   return campaign;
 }
 
-Result<Campaign> load_campaign(const std::string& name_or_path) {
-  const Result<base::NamedFile> found = find_campaign(name_or_path, 0);
+Result<Campaign> load_campaign(const std::string& name_or_path, const std::vector<std::string>& kernels) {
+  Result<base::NamedFile> found = find_campaign(name_or_path, 0);
   if (!found) return pass_on(found);
+  if (!kernels.empty()) {
+    const Result<StrictTable> root = StrictTable::parse(found->text, found->file);
+    if (!root) return pass_on(root);
+    found->text = root->with("kernels", kernels).text();
+  }
   return parse_campaign(found->text, found->file);
 }
 
@@ -409,9 +415,11 @@ std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campai
   std::vector<const adapters::LinuxAdapter*> filesystems;
   for (const adapters::LinuxAdapter& each : campaign.filesystems) filesystems.push_back(&each);
   if (!campaign.explore) return filesystems;
-  for (const ExploredCell& cell : campaign.explore->cells) {
-    if (cell.control) filesystems.push_back(&cell.filesystem);
-  }
+  for (const ExploredCell& cell : campaign.explore->cells)
+    if (cell.control || std::ranges::none_of(filesystems, [&cell](const adapters::LinuxAdapter* other) {
+          return other->name == cell.filesystem.name;
+        }))
+      filesystems.push_back(&cell.filesystem);
   return filesystems;
 }
 

@@ -19,12 +19,13 @@ namespace {
 
 using base::StrictTable;
 
+constexpr const char* kAny = "any";
 constexpr std::array kControls{Control::lose, Control::damage, Control::keep, Control::keep_after_fsck};
 constexpr std::int64_t kTrialsMost = 100'000'000;
 constexpr std::int64_t kBudgetMost = 10'000'000;
 
 Result<Control> parse_control(const StrictTable& table, const std::string& word) {
-  std::vector<std::string> known;
+  std::vector<std::string> known{kAny};
   for (const Control control : kControls) {
     if (word == name(control)) return control;
     known.emplace_back(name(control));
@@ -99,6 +100,13 @@ Result<void> take_machine(const StrictTable& table, const std::vector<std::strin
   return take_faults(table, cell.machine);
 }
 
+Result<void> take_atomic_write(const StrictTable& table, std::uint64_t& bytes) {
+  if (const auto taken = table.take_size("atomic-write", bytes); !taken) return taken;
+  const auto sectors = states::atomic_sectors_of(bytes, table.subject("atomic-write"));
+  if (!sectors) return pass_on(sectors);
+  return {};
+}
+
 /// `budget` or `states`.
 Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
   if (table.has("budget") && table.has("states")) {
@@ -112,6 +120,24 @@ Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
   if (const auto taken = table.take("states", states, {.least = 1, .most = kBudgetMost}); !taken)
     return taken;
   if (table.has("states")) cell.states = states;
+  return {};
+}
+
+/// The cell, or one under each kernel: the table's own ones, or the campaign's.
+Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table, const ExploredCell& cell,
+                               std::vector<ExploredCell>& cells) {
+  std::vector<std::string> kernels;
+  const StrictTable& whose = table.has("kernels") ? table : root;
+  if (const auto taken = whose.take("kernels", kernels); !taken) return taken;
+  if (kernels.empty()) cells.push_back(cell);
+  for (const std::string& kernel : kernels) {
+    ExploredCell under = cell;
+    if (const auto set = adapters::set_kernel_version(under.filesystem, kernel); !set) {
+      const Error& error = set.error();
+      return fail(whose.subject("kernels") + ": " + error.subject, error.problem, error.remedy);
+    }
+    cells.push_back(std::move(under));
+  }
   return {};
 }
 
@@ -138,6 +164,10 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   cell.filesystem = std::move(*adapter);
   if (const auto taken = table.take("must", must); !taken) return taken;
   cell.control = control_expected(cell.filesystem);
+  if (must == kAny) {
+    cell.control.reset();
+    return {};
+  }
   if (!must.empty()) {
     const auto parsed = parse_control(table, must);
     if (!parsed) return pass_on(parsed);
@@ -145,7 +175,7 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   }
   if (!cell.control) {
     return fail(table.subject("must"), fmt::format("is missing, and nothing is known of {}", name),
-                "write must = \"lose\", \"damage\", \"keep\" or \"keep-after-fsck\"");
+                "write must = \"lose\", \"damage\", \"keep\", \"keep-after-fsck\" or \"any\"");
   }
   return {};
 }
@@ -153,7 +183,7 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
 Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& table,
                                   const ExplorationDefaults& defaults) {
   if (const auto known = table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
-                                     "faults-after-cut", "strategies", "workload", "operations",
+                                     "faults-after-cut", "kernels", "strategies", "workload", "operations",
                                      "application", "trials", "budget", "states", "rounds"});
       !known)
     return pass_on(known);
@@ -392,13 +422,14 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto table = root.table("explore");
   if (!table) return pass_on(table);
   if (!*table) return fail(root.subject("explore"), "is missing", "write [explore]");
-  if (const auto known = (*table)->only({"strategies", "budget", "states", "reorder-per-cut",
+  if (const auto known = (*table)->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
                                          "in-guest-share", "confirm", "keep", "answer-delay-us"});
       !known)
     return pass_on(known);
   for (const auto& read :
        {take_strategies(**table, own.cell.strategies), take_budget(**table, own.cell),
         (*table)->take("reorder-per-cut", exploration.reorder_per_cut, {.least = 0, .most = 1'000'000}),
+        take_atomic_write(**table, exploration.atomic_write_bytes),
         (*table)->take("answer-delay-us", exploration.answer_delay_us, {.least = 0, .most = 1'000'000}),
         (*table)->take("in-guest-share", exploration.in_guest_share),
         (*table)->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
@@ -411,9 +442,10 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto controls = root.tables("controls");
   if (!controls) return pass_on(controls);
   for (const StrictTable& control : *controls) {
-    auto cell = read_control(root, control, own);
+    const auto cell = read_control(root, control, own);
     if (!cell) return pass_on(cell);
-    exploration.cells.push_back(std::move(*cell));
+    if (auto added = add_under_kernels(root, control, *cell, exploration.cells); !added)
+      return pass_on(added);
   }
   const std::vector<std::string> devices = own.devices.empty() ? std::vector<std::string>{""} : own.devices;
   const CellKeys keys{root.subject("device.profiles"), root.subject("explore.strategies")};

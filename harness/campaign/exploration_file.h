@@ -9,8 +9,9 @@
 //   [[controls]]
 //   filesystem = "xfs"
 //   must = "lose"                    lose data in some state, show `damage` to the check, `keep` everything,
-//                                    `keep-after-fsck` (a repair is no fault); left out: as the adapter
-//                                    expects
+//                                    `keep-after-fsck` (a repair is no fault), `any` (nothing is known, it is no
+//                                    control: what it loses is told); left out: as the adapter expects
+//   kernels = ["6.12"]               under each of these, in place of the campaign's
 //   write-cache = "write through"    the guest sees a write-through disk and sends no flushes
 //   prefill = "none"                 the disk is new, and not full of foreign bytes before mkfs
 //   device = "netra-raid5"           an array in place of one disk; left out: the campaign's only one, with
@@ -75,6 +76,7 @@ std::string cell_name(const ExploredCell& cell);
 
 struct Exploration {
   std::int64_t reorder_per_cut = 16;
+  std::uint64_t atomic_write_bytes = 512;  ///< `torn` leaves an aligned piece of this size whole
   std::int64_t answer_delay_us = explorer::DiskOptions().delay_us;  ///< while a workload is recorded
   double in_guest_share = 0.05;     ///< of the states, checked wholly in the guest as well
   std::int64_t confirm = 20;        ///< failures of one kind that are looked at again

@@ -60,6 +60,24 @@ TEST(Exploration, ControlsComeFirstAndTakeWhatTheyDoNotSayFromTheCampaign) {
   EXPECT_EQ(cells[2].trials, 3);
 }
 
+TEST(Exploration, EachCellIsUnderEachKernel) {
+  const Campaign campaign =
+      campaign_of("kernels = [\"6.1\", \"7.3\"]\n" + std::string(kWithControls) +
+                  "[[controls]]\nfilesystem = \"reiserfs\"\nmust = \"any\"\nkernels = [\"6.12\"]\n");
+  std::vector<std::string> names;
+  for (const ExploredCell& cell : campaign.explore->cells) names.push_back(cell.filesystem.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"ext4-nobarrier@6.1", "ext4-nobarrier@7.3", "xfs@6.1", "xfs@7.3",
+                                             "reiserfs@6.12", "ext4@6.1", "ext4@7.3"}));
+  EXPECT_FALSE(campaign.explore->cells[4].control) << "of which nothing is expected";
+  std::set<std::string> guests;
+  for (const adapters::LinuxAdapter* each : filesystems_of(campaign)) guests.insert(each->name);
+  EXPECT_EQ(guests, std::set<std::string>(names.begin(), names.end())) << "each needs its guest";
+  const auto refused = parse_campaign("kernels = [\"new\"]\n" + std::string(kWithControls), "mine.toml");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("mine.toml: "), std::string::npos) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("6.12"), std::string::npos) << refused.error().message();
+}
+
 TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
   const std::string head = "filesystems = [\"ext4\"]\ntrials = 2\n[explore]\nbudget = 9\n";
   const Campaign campaign = campaign_of(head +

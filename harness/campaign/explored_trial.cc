@@ -193,6 +193,8 @@ run::Step<explorer::ExplorationResult> ExploredTrial::explore(
   options.explore.seed = plan_.seed;
   options.explore.budget = static_cast<std::uint64_t>(cell_.budget);
   options.explore.reorder_per_cut = static_cast<std::uint64_t>(settings.reorder_per_cut);
+  options.explore.atomic_sectors =
+      static_cast<std::uint32_t>(settings.atomic_write_bytes / model::kSectorBytes);
   options.in_guest_share = settings.in_guest_share;
   options.failures_confirmed = static_cast<std::size_t>(settings.confirm);
   options.interrupted = context_.interrupted;

@@ -18,19 +18,25 @@ std::vector<std::string> names_in(const Campaign& campaign) {
   return names;
 }
 
+/// By its name, or by the one that it has without a kernel.
+bool is_meant(const std::string& filesystem, const std::vector<std::string>& wanted) {
+  return std::ranges::any_of(wanted, [&](const std::string& name) {
+    return filesystem == name || filesystem.substr(0, filesystem.rfind('@')) == name;
+  });
+}
+
 }  // namespace
 
 Result<void> keep_part(Campaign& campaign, const Part& part) {
   if (part.whole()) return {};
   const std::vector<std::string> known = names_in(campaign);
   for (const std::string& name : part.filesystems)
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (std::ranges::none_of(known, [&](const std::string& each) { return is_meant(each, {name}); }))
       return fail("--only", fmt::format("{} has no file system \"{}\"", campaign.name, name),
                   base::suggest(name, known));
   if (!part.filesystems.empty()) {
     const auto left_out = [&part](const adapters::LinuxAdapter& filesystem) {
-      return std::find(part.filesystems.begin(), part.filesystems.end(), filesystem.name) ==
-             part.filesystems.end();
+      return !is_meant(filesystem.name, part.filesystems);
     };
     std::erase_if(campaign.filesystems, left_out);
     if (campaign.explore)

@@ -19,6 +19,20 @@ TEST(Part, OfACampaignWithCuts) {
   EXPECT_TRUE(parse_campaign(campaign.text, "demo")) << "what the database keeps is read again";
 }
 
+TEST(Part, AFileSystemIsMeantUnderEachKernel) {
+  Campaign campaign = load_campaign("demo", {"6.1", "7.3"}).value();
+  EXPECT_EQ(TrialPlans(campaign).size(), 2 * TrialPlans(load_campaign("demo").value()).size());
+  EXPECT_EQ(TrialPlans(parse_campaign(campaign.text, "demo").value()).size(), TrialPlans(campaign).size())
+      << "what the database keeps has the kernels";
+  ASSERT_TRUE(keep_part(campaign, {.filesystems = {"xfs"}, .trials = 1}));
+  std::vector<std::string> names;
+  for (const adapters::LinuxAdapter& each : campaign.filesystems) names.push_back(each.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"xfs@6.1", "xfs@7.3"}));
+  ASSERT_TRUE(keep_part(campaign, {.filesystems = {"xfs@7.3"}, .trials = {}}));
+  ASSERT_EQ(campaign.filesystems.size(), 1U);
+  EXPECT_EQ(campaign.filesystems[0].guest.kernel, "7.3");
+}
+
 TEST(Part, OfACampaignThatExplores) {
   Campaign campaign = load_campaign("seq1-all").value();
   const std::string name = campaign.explore->cells.front().filesystem.name;

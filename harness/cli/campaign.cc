@@ -54,7 +54,7 @@ Result<CampaignForecast> survey_forecast(const std::string& name, const campaign
 
 /// A campaign of a file, or the part of it that was asked for.
 Result<campaign::Campaign> load_part(const std::string& name, const campaign::Part& part) {
-  auto loaded = campaign::load_campaign(name);
+  auto loaded = campaign::load_campaign(name, part.kernels);
   if (!loaded) return loaded;
   if (const auto kept = campaign::keep_part(*loaded, part); !kept) return pass_on(kept);
   return loaded;
@@ -62,10 +62,14 @@ Result<campaign::Campaign> load_part(const std::string& name, const campaign::Pa
 
 /// Surveys and schemes have parts by name.
 Result<void> check_part(const std::string& name, const campaign::Part& part) {
-  if (part.whole() || !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
-                        campaign::parse_unsynced_campaign(name)))
+  if ((part.whole() && part.kernels.empty()) ||
+      !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
+        campaign::parse_unsynced_campaign(name)))
     return {};
   const std::string family = name.substr(0, name.find('/'));
+  if (part.whole())
+    return fail("--kernel", fmt::format("does not apply to {}", family),
+                "run a campaign of a file under several kernels");
   return fail(part.filesystems.empty() ? "--trials" : "--only",
               fmt::format("does not apply to {}, whose parts have names", family),
               fmt::format("write for example {}/{}, and --shard for fewer trials", family,
@@ -254,6 +258,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
       ->add_option("--trials", arguments->part.trials,
                    "At most so many trials of each file system on each device; a run of its own")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+  add_kernels_option(*command, arguments->part.kernels);
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "ufs-schemes: stop at the first workload that is not as expected");
   add_verbosity_options(*command, arguments->verbosity);

@@ -44,6 +44,16 @@ void add_database_option(CLI::App& command, std::string& database, MadeIfMissing
       ->capture_default_str();
 }
 
+void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels) {
+  command
+      .add_option(
+          "--kernel", kernels,
+          "Every file system under each of these kernels of Debian's, VERSION,... (6.1, 6.12, 6.1-rt); a run "
+          "of its own")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 void add_verbosity_options(CLI::App& command, Verbosity& verbosity) {
   CLI::Option* const quiet = command.add_flag_callback(
       "-q,--quiet", [&verbosity] { verbosity = Verbosity::quiet; }, "Show no progress");

@@ -48,6 +48,9 @@ enum class MadeIfMissing : std::uint8_t { no, yes };
 /// --db, which $HEADCRASH_DB gives where it is left out.
 void add_database_option(CLI::App& command, std::string& database, MadeIfMissing made = MadeIfMissing::no);
 
+/// --kernel VERSION,... of a campaign or a benchmark.
+void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels);
+
 /// The number of a run: the newest if `wanted` is 0. Errors: there is no such run.
 Result<std::int64_t> known_run(db::Database& database, std::int64_t wanted);
 

@@ -169,6 +169,11 @@ Result<explorer::ExplorationOptions> options_of(const ExploreArguments& argument
     if (!strategy) return pass_on(strategy);
     options.explore.strategies.push_back(*strategy);
   }
+  const auto atomic = base::parse_size(arguments.atomic_write, "--atomic-write");
+  if (!atomic) return pass_on(atomic);
+  const auto sectors = states::atomic_sectors_of(*atomic, "--atomic-write " + arguments.atomic_write);
+  if (!sectors) return pass_on(sectors);
+  options.explore.atomic_sectors = *sectors;
   options.interrupted = &interrupted();
   options.stop_at_first = arguments.stop_at_first;
   return options;
@@ -205,6 +210,7 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
 Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   auto filesystem = adapters::load_adapter(arguments.filesystem);
   if (!filesystem) return pass_on(filesystem);
+  if (const auto taken = take_kernel(arguments.kernel, *filesystem); !taken) return taken;
   explored.filesystem = std::move(*filesystem);
   if (const auto chosen = choose_workload(arguments, explored); !chosen) return chosen;
   const auto bytes = choose_disk(arguments, explored);
@@ -361,10 +367,14 @@ Result<void> check(const ExploreArguments& arguments) {
                                         {!arguments.keep.empty(), "--record"},
                                         {!arguments.html.empty(), "--html"},
                                         {arguments.minimise, "--minimise"},
-                                        {arguments.stop_at_first, "--stop-at-first"}}) {
+                                        {arguments.stop_at_first, "--stop-at-first"},
+                                        {!arguments.kernel.kernel.empty(), "--kernel"},
+                                        {!arguments.kernel.modules.empty(), "--modules"},
+                                        {arguments.atomic_write != "512", "--atomic-write"}}) {
       if (given)
         return fail("--db", fmt::format("cannot be combined with {}", option),
-                    "a database keeps the recordings of what failed; `headcrash replay --html` draws them");
+                    "leave it out: a database keeps the recordings of what failed, `headcrash replay --html` draws them, and "
+                    "a campaign file takes the rest");
     }
   }
   if (stored && arguments.rounds < kStoredRoundsMin)
@@ -427,6 +437,11 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->add_option("--fs", arguments->filesystem,
                    "File system: a name (headcrash list filesystems) or .toml file")
       ->required();
+  add_kernel_options(*command, arguments->kernel);
+  command
+      ->add_option("--atomic-write", arguments->atomic_write,
+                   "Of `torn`: an aligned piece of this size is written whole or not at all (512, 4K)")
+      ->capture_default_str();
   command->add_option("--workload", arguments->workload,
                       "Records this workload first; with RECORDING: the workload that it is of");
   command

@@ -13,6 +13,7 @@
 #include "fs-adapters/linux/adapter.h"
 #include "harness/cli/command.h"
 #include "harness/cli/crash_file.h"
+#include "harness/cli/lab_command.h"
 #include "harness/explorer/exploration.h"
 #include "harness/explorer/lab.h"
 #include "harness/explorer/record_workload.h"
@@ -35,6 +36,8 @@ struct ExploreArguments {
   Verbosity verbosity = Verbosity::normal;
   explorer::DiskOptions disk;
   explorer::StageMachine machine;
+  KernelArguments kernel;
+  std::string atomic_write = "512";
 };
 
 /// What an exploration needs and finds.

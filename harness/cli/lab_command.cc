@@ -37,6 +37,28 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const re
   return disk->sectors * model::kSectorBytes;
 }
 
+void add_kernel_options(CLI::App& command, KernelArguments& arguments) {
+  command.add_option(
+      "--kernel", arguments.kernel,
+      "The guest's kernel: a version of Debian's (6.12, 6.1-rt), or a bzImage; default: the one of "
+      "the host's release");
+  command.add_option("--modules", arguments.modules,
+                     "Modules of a bzImage: the folder that modules_install made, or a .ko file");
+}
+
+Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {
+  namespace fs = std::filesystem;
+  if (!arguments.kernel.empty())
+    if (auto replaced = adapters::replace_kernel(filesystem, arguments.kernel); !replaced) return replaced;
+  if (arguments.modules.empty()) return {};
+  std::error_code error;
+  if (!fs::exists(arguments.modules, error))
+    return fail(arguments.modules, "is not there",
+                "give the folder that modules_install made, or a .ko file");
+  filesystem.guest.modules = {fs::absolute(arguments.modules).string()};
+  return {};
+}
+
 void add_machine_options(CLI::App& command, explorer::StageMachine& machine) {
   command.add_option("--machine", machine.profile,
                      "Array that the disk is: a built-in name (headcrash list profiles) or a .toml file; of "

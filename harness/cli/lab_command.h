@@ -11,6 +11,15 @@
 
 namespace headcrash::cli {
 
+/// Another kernel than the adapter's.
+struct KernelArguments {
+  std::string kernel, modules;
+};
+/// --kernel and --modules.
+void add_kernel_options(CLI::App& command, KernelArguments& arguments);
+/// Errors: there is no such file, and it is no version.
+Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
+
 /// --machine, --fault and --fault-after-cut.
 void add_machine_options(CLI::App& command, explorer::StageMachine& machine);
 

@@ -27,7 +27,8 @@ constexpr int kCannotTell = 125;  // git bisect skip
 
 struct ReplayArguments {
   TrialArguments trial;
-  std::string kernel, modules, html;
+  KernelArguments kernel;
+  std::string html;
   bool shell = false, as_json = false;
 };
 
@@ -235,24 +236,13 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   return kFine;
 }
 
-/// Another kernel than the one of then: what is bisected.
-Result<void> take_kernel(const ReplayArguments& arguments, StoredTrial& trial) {
-  for (const std::string* path : {&arguments.kernel, &arguments.modules}) {
-    std::error_code error;
-    if (!path->empty() && !fs::exists(*path, error)) return fail(*path, "is not there");
-  }
-  if (!arguments.kernel.empty()) trial.filesystem.guest.kernel = fs::absolute(arguments.kernel).string();
-  if (!arguments.modules.empty()) trial.filesystem.guest.modules = {fs::absolute(arguments.modules).string()};
-  return {};
-}
-
 int replay(const ReplayArguments& arguments) {
   if (!arguments.html.empty())
     if (const auto place = check_page_path(arguments.html); !place)
       return report_error(place.error(), arguments.as_json);
   auto trial = find_trial(arguments.trial);
   if (!trial) return report_error(trial.error(), arguments.as_json);
-  if (const auto taken = take_kernel(arguments, *trial); !taken)
+  if (const auto taken = take_kernel(arguments.kernel, trial->filesystem); !taken)
     return report_error(taken.error(), arguments.as_json);
   if (trial->state.empty() && !arguments.shell) return replay_cut(*trial, arguments);
   const auto opened = open_state(*trial);
@@ -283,10 +273,7 @@ void add_replay(CLI::App& app, int& exit_code) {
   command->add_option("--fs", arguments->trial.filesystem,
                       "File system, in place of the trial's; needed for a recording");
   add_machine_options(*command, arguments->trial.machine);
-  command->add_option("--kernel", arguments->kernel,
-                      "Kernel image (bzImage) for the guest, in place of Debian's");
-  command->add_option("--modules", arguments->modules,
-                      "Its modules: the folder that modules_install made, or a .ko file");
+  add_kernel_options(*command, arguments->kernel);
   command->add_option("--html", arguments->html,
                       "Draw the cut as a page, with what came out: one file, which needs no network");
   command->add_flag("--shell", arguments->shell,

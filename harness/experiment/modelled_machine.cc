@@ -81,6 +81,14 @@ Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
   return {};
 }
 
+/// Of the pieces from `lba` on, kLoadSectors at most, each of which has something packed.
+std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) {
+  const std::uint64_t last = std::min<std::uint64_t>(lba + kLoadSectors, image.sectors());
+  std::uint64_t end = lba;
+  while (end < last && image.next_packed(end) < end + kLoadPieceSectors) end += kLoadPieceSectors;
+  return std::min(end, last);
+}
+
 /// Of a medium that an image is made on, over another one's or not.
 std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& medium) {
   if (const auto* const overlay = dynamic_cast<const media::MemoryOverlay*>(&medium))
@@ -277,12 +285,13 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
 /// Through the array's own writes: where its members hold what, parity included, is its own affair.
 Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore& image) {
   return write_uncounted(device, [&image](model::SectorStore& store) {
-    Result<void> done;
     std::vector<std::byte> before, bytes;
+    Result<void> done;
+    std::uint64_t end = 0;
     for (std::uint64_t lba = image.next_packed(0); done && lba < image.sectors();
-         lba = image.next_packed(std::min<std::uint64_t>(lba + kLoadSectors, image.sectors()))) {
-      const std::uint64_t sectors = std::min<std::uint64_t>(kLoadSectors, image.sectors() - lba);
-      before.assign(sectors * model::kSectorBytes, std::byte{0});
+         lba = image.next_packed(end)) {
+      end = end_of_packed(image, lba);
+      before.assign((end - lba) * model::kSectorBytes, std::byte{0});
       bytes.resize(before.size());
       if (image.base()) done = image.base()->read(lba, before);
       if (done) done = image.read(lba, bytes);

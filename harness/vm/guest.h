@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -36,6 +37,9 @@ struct GuestImage {
 Result<GuestImage> guest_image(const std::filesystem::path& cache, const adapters::GuestParts& parts = {});
 /// The same without building: nothing if an input changed, or none was ever built. Leaves the cache as it is.
 Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache);
+
+/// The versions of their kernels, sorted, with commas between them.
+std::string kernels_of(const std::map<std::string, GuestImage>& images);
 
 enum class Accelerator { kvm, tcg };
 struct AcceleratorProbe {

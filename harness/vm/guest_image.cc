@@ -1,11 +1,13 @@
 // The guest image: what scripts/build-guest makes (guest.h).
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "harness/vm/guest.h"
@@ -100,6 +102,12 @@ Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache) {
   const auto image = read_image(last_lines(built->said, 1));
   if (!image) return pass_on(image);
   return std::optional(*image);
+}
+
+std::string kernels_of(const std::map<std::string, GuestImage>& images) {
+  std::set<std::string> versions;
+  for (const auto& [name, image] : images) versions.insert(image.kernel_version);
+  return fmt::format("{}", fmt::join(versions, ", "));
 }
 
 }  // namespace headcrash::vm

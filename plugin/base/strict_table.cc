@@ -88,6 +88,14 @@ StrictTable StrictTable::without(const std::string& key) const {
   return rest;
 }
 
+StrictTable StrictTable::with(const std::string& key, const std::vector<std::string>& texts) const {
+  StrictTable more = *this;
+  toml::array list;
+  for (const std::string& text : texts) list.push_back(text);
+  more.state_->table.insert_or_assign(key, std::move(list));
+  return more;
+}
+
 std::string StrictTable::text() const {
   std::ostringstream stream;
   stream << toml::toml_formatter(state_->table) << '\n';

@@ -70,6 +70,8 @@ class StrictTable {
   /// each other in turn. (A list of tables is no table: it takes the place of the other.)
   StrictTable over(const StrictTable& base) const;
   StrictTable without(const std::string& key) const;
+  /// With that list of texts in place of what the key had.
+  StrictTable with(const std::string& key, const std::vector<std::string>& texts) const;
   std::string text() const;  ///< as TOML, without comments
 
   /// "file: a.b.key", for an Error.

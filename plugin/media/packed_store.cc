@@ -57,7 +57,7 @@ void PackedStore::pack(const model::SectorStore& medium, const Next& next) {
   std::uint32_t before = 0;
   for (std::uint64_t page = 0; page < masks_.size(); ++page) {
     if (page % kGroupPages == 0) kept_of_groups_[page / kGroupPages] = before;
-    before += static_cast<std::uint32_t>(std::popcount(masks_[page]));
+    if (masks_[page] != 0) before += static_cast<std::uint32_t>(std::popcount(masks_[page]));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <unordered_set>
 
 #include "plugin/base/nearest.h"
@@ -103,6 +104,13 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
 
 std::string_view name(Strategy strategy) {
   return kNames.at(static_cast<std::size_t>(strategy));
+}
+
+Result<std::uint32_t> atomic_sectors_of(std::uint64_t bytes, const std::string& subject) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  if (!std::has_single_bit(bytes) || bytes < model::kSectorBytes || bytes > kMost)
+    return fail(subject, "is no power of two from 512 bytes to 1 MiB", "write 512, 4K or 16K");
+  return static_cast<std::uint32_t>(bytes / model::kSectorBytes);
 }
 
 bool by_media(Strategy strategy) {

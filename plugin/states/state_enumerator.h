@@ -6,8 +6,8 @@
 //   prefix      everything submitted up to each flush, FUA write and mark; then up to each write
 //   reorder     subsets of the unflushed writes: all of them when there are few, else those that lose one,
 //               keep one, lose a contiguous run, lose all of one kind of place, and then seeded draws
-//   torn        an unflushed write there only in part: by physical sector, prefixes, suffixes, one sector in
-//               the middle
+//   torn        an unflushed write there only in part: by physical sector, or by the larger unit that the
+//               device writes as a whole, prefixes, suffixes, one unit in the middle
 //   lose-all    no unflushed write survives
 //   lying-flush the same after flushes that did nothing, from each flush on (a control: file systems may fail)
 //   member      members of an array stop at different events
@@ -60,10 +60,16 @@ struct ExploreOptions {
   std::uint64_t budget =
       1000;  ///< distinct states in all; shared out over the strategies, rest to who needs it
   std::uint64_t reorder_per_cut = 16;  ///< subsets (torn writes) at one cut at most
+  /// Sectors of 512 bytes, aligned, of which a power cut leaves all or nothing (NVMe: AWUPF, from 0); no less than a
+  /// physical sector.
+  std::uint32_t atomic_sectors = 1;
   /// Cuts outside [from_event, to_event] are left out: mkfs before the workload, the unmount after it.
   std::uint64_t from_event = 0;
   std::optional<std::uint64_t> to_event;
 };
+
+/// For atomic_sectors. Errors: no power of two from 512 bytes to 1 MiB; `subject` names what was given.
+Result<std::uint32_t> atomic_sectors_of(std::uint64_t bytes, const std::string& subject);
 
 struct FoundState {
   CrashState state;

@@ -184,8 +184,9 @@ TEST(StateEnumerator, TornBreaksWritesBetweenPhysicalSectors) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const fs::path path = folder / std::to_string(seed);
-    const std::uint32_t unit = seed % 3 == 0 ? 4 : 1;
-    const RandomRun reference(path, seed, {.steps = 50, .media = false, .physical_sector_sectors = unit});
+    const std::uint32_t physical = seed % 3 == 0 ? 4 : 1, atomic = seed % 2 == 0 ? 2 : 1;
+    const std::uint32_t unit = std::max(physical, atomic);
+    const RandomRun reference(path, seed, {.steps = 50, .media = false, .physical_sector_sectors = physical});
     const std::string where = "seed " + std::to_string(seed);
     Contents expected;
     for (std::uint64_t event = 0; event <= reference.events(); ++event) {
@@ -212,13 +213,22 @@ TEST(StateEnumerator, TornBreaksWritesBetweenPhysicalSectors) {
         }
       }
     }
-    const Explored explored(path, all_of_it({Strategy::torn}));
+    ExploreOptions options = all_of_it({Strategy::torn});
+    options.atomic_sectors = atomic;
+    const Explored explored(path, options);
     const Contents found = explored.contents(reference, where);
     for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
     EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated)) << where;
     // The full epochs: just before each promise, at marks, at the end. With others lost, any cut is as good.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }
+}
+
+TEST(StateEnumerator, AnAtomicWriteIsAPowerOfTwo) {
+  EXPECT_EQ(atomic_sectors_of(512, "x"), 1U);
+  EXPECT_EQ(atomic_sectors_of(4096, "x"), 8U);
+  for (const std::uint64_t bytes : {0U, 256U, 513U, 3072U, 2U << 20})
+    EXPECT_FALSE(atomic_sectors_of(bytes, "x"));
 }
 
 TEST(StateEnumerator, AllTogetherGiveNothingTwiceAndShareTheBudget) {

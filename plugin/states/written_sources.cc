@@ -260,7 +260,8 @@ class TornSource final : public RoundsSource {
  public:
   explicit TornSource(const SourceContext& context) : context_(context) {
     for (const model::DeviceId device : context.chosen)
-      units_.push_back(std::max(1U, context.run->header().devices[device].physical_sector_sectors));
+      units_.push_back(std::max({1U, context.run->header().devices[device].physical_sector_sectors,
+                                 context.options.atomic_sectors}));
     const Cuts cuts(context);
     left_out_ = cuts.left_out;
     const CutOrder order = crowded_cuts(cuts);

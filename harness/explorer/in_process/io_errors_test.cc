@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/exploration.h"
 #include "harness/explorer/in_process/lab_disks.h"
@@ -79,9 +81,13 @@ class IoErrors : public testing::TestWithParam<const adapters::SystemUnderTest*>
   FormattedDisk formatted_;
 };
 
+std::uint64_t seeds() {
+  return number_from_environment("HEADCRASH_IO_ERRORS", kIoErrorSeeds);
+}
+
 TEST_P(IoErrors, LeaveNoMoreThanACutAndNothingUntold) {
   const std::uint64_t first = number_from_environment("HEADCRASH_IO_ERRORS_FROM", 1);
-  const std::uint64_t end = first + number_from_environment("HEADCRASH_IO_ERRORS", kIoErrorSeeds);
+  const std::uint64_t end = first + seeds();
   Bench bench(formatted_);
   Sums sums;
   for (std::uint64_t seed = first; seed < end; ++seed) {
@@ -117,7 +123,7 @@ TEST_P(IoErrors, LeaveNoMoreThanACutAndNothingUntold) {
 /// What failed writes have left is known to the recording: at its end it shows what the medium has.
 TEST_P(IoErrors, ARecordingKnowsWhatAFailedWriteLeft) {
   std::uint64_t failed = 0;
-  for (std::uint64_t seed = 1; seed <= kIoErrorSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= std::min(seeds(), kIoErrorSeeds); ++seed) {
     const RunOptions run = run_of(seed);
     SCOPED_TRACE(trace_of(seed, run));
     StateDisk disk(formatted_.bytes, formatted_.log_at);
@@ -131,7 +137,9 @@ TEST_P(IoErrors, ARecordingKnowsWhatAFailedWriteLeft) {
     disk.show({.event = recorded->to_event});
     EXPECT_TRUE(model::bench::same_bytes(disk.bytes(), medium));
   }
-  EXPECT_GT(failed, 0U);
+  if (seeds() >= kIoErrorSeeds) {
+    EXPECT_GT(failed, 0U);
+  }
 }
 
 std::string variant_name(const testing::TestParamInfo<const adapters::SystemUnderTest*>& system) {
