@@ -372,9 +372,10 @@ Result<void> check(const ExploreArguments& arguments) {
                                         {!arguments.kernel.modules.empty(), "--modules"},
                                         {arguments.atomic_write != "512", "--atomic-write"}}) {
       if (given)
-        return fail("--db", fmt::format("cannot be combined with {}", option),
-                    "leave it out: a database keeps the recordings of what failed, `headcrash replay --html` draws them, and "
-                    "a campaign file takes the rest");
+        return fail(
+            "--db", fmt::format("cannot be combined with {}", option),
+            "leave it out: a database keeps the recordings of what failed, `headcrash replay --html` draws them, and "
+            "a campaign file takes the rest");
     }
   }
   if (stored && arguments.rounds < kStoredRoundsMin)
