@@ -147,10 +147,11 @@ struct Call {
 /// Nothing: getopt has said what is wrong.
 std::optional<Call> read_call(int argc, char** argv, const adapters::FileSystemType& type) {
   constexpr int kLog = 256, kWithoutLog = 257;
+  const ::option help{"help", no_argument, nullptr, 'h'};
   const bool may = type.may_have_log_device();
   const ::option log{"log", required_argument, nullptr, kLog},
       without{"without-log", no_argument, nullptr, kWithoutLog}, end{};
-  const std::array<::option, 3> table{may ? log : end, may ? without : end, end};
+  const std::array<::option, 4> table{help, may ? log : end, may ? without : end, end};
   Call call;
   for (int option = 0; (option = ::getopt_long(argc, argv, "hnpaFy", table.data(), nullptr)) != -1;) {
     if (option == '?') return std::nullopt;

@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 #include <regex>
+#include <utility>
 
 #include "headcrash_adapters_embedded.h"
 #include "plugin/base/named_file.h"
@@ -252,6 +253,31 @@ Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
   return {};
 }
 
+/// A misspelt place would reach the command as it stands.
+Result<void> check_places(const StrictTable& root, const LinuxAdapter& adapter) {
+  static const std::vector<std::string> kPlaces{"{device}", "{log}",     "{uuid}",
+                                                "{target}", "{options}", "{bin}"};
+  static const std::regex kPlace(R"(\{[A-Za-z_-]+\})");
+  const auto check = [&](const std::string& key, const std::string& word) -> Result<void> {
+    for (std::sregex_iterator found(word.begin(), word.end(), kPlace), end; found != end; ++found) {
+      const std::string place = found->str();
+      if (std::find(kPlaces.begin(), kPlaces.end(), place) == kPlaces.end())
+        return fail(root.subject(key), fmt::format("nothing stands for \"{}\"", place),
+                    base::suggest(place, kPlaces));
+    }
+    return {};
+  };
+  const std::pair<const char*, const GuestCommand*> commands[] = {{"mkfs.command", &adapter.mkfs},
+                                                                  {"mount.command", &adapter.mount},
+                                                                  {"replay.command", &adapter.replay},
+                                                                  {"check.command", &adapter.check},
+                                                                  {"repair.command", &adapter.repair}};
+  for (const auto& [key, command] : commands)
+    for (const std::string& word : command->argv)
+      if (const auto good = check(key, word); !good) return good;
+  return check("mount.options", adapter.mount_options);
+}
+
 /// A device that is spoken of must be there.
 Result<void> check_log(const StrictTable& root, const LinuxAdapter& adapter) {
   bool named = adapter.mount_options.find("{log}") != std::string::npos;
@@ -272,7 +298,8 @@ Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter
   if (adapter.mkfs.argv.empty()) {
     return fail(root.subject("mkfs.command"), "is missing", "give the command that formats {device}");
   }
-  if (const auto checked = check_log(root, adapter); !checked) return checked;
+  for (const auto& checked : {check_places(root, adapter), check_log(root, adapter)})
+    if (!checked) return checked;
   if (adapter.check.argv.empty()) {
     return fail(root.subject("check.command"), "is missing", "give a read-only check of {device}");
   }

@@ -177,6 +177,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadAdapter{"base = \"ext4\"\n[promise]\nnames-are-atomic = 1", "promise.names-are-atomic"},
         BadAdapter{"base = \"ext4\"\n[mount]\noptions = \"journal_path={log}\"", "log.size"},
         BadAdapter{"base = \"ext4\"\n[log]\nsize = \"16M\"", "never used"},
+        BadAdapter{"base = \"ext4\"\n[mkfs]\ncommand = [\"mkfs.ext4\", \"{devise}\"]",
+                   "did you mean \"{device}\""},
+        BadAdapter{"base = \"ext4\"\n[mount]\noptions = \"journal={logg}\"", "mount.options"},
         BadAdapter{"base = \"ext4\"\n[guest]\nkernel = \"no-such-kernel\"", "guest.kernel"},
         BadAdapter{"base = \"ext4\"\n[check]\nhost = 3", "check.host"},
         BadAdapter{"base = \"ext4\"\nmkfs = 3", "mkfs"}));

@@ -19,6 +19,7 @@
 #include <regex>
 #include <sstream>
 
+#include "harness/bench/fio_job.h"
 #include "harness/bench/usual_jobs.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/text_file.h"
@@ -321,6 +322,12 @@ Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem:
     return fail(table.subject("job"), fmt::format("{} takes none", job.tool), "use options = [\"...\"]");
   if (job.job.size() > kJobMost)
     return fail(table.subject("job"), fmt::format("is longer than {} KiB", kJobMost >> 10));
+  if (job.tool == "fio" && !job.job.empty()) {
+    std::string file;
+    if (const auto taken = table.take("job-file", file); !taken) return pass_on(taken);
+    const auto good = check_fio_job(job.job, file.empty() ? table.subject("job") : (beside / file).string());
+    if (!good) return pass_on(good);
+  }
   if (job.tool == "dbench") {
     if (const auto good = check_dbench_load(job.job, table.subject("job")); !good) return pass_on(good);
   }

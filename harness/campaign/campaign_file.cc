@@ -277,10 +277,14 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   std::string base;
   if (const auto taken = own->take("base", base); !taken) return pass_on(taken);
   if (base.empty()) return found;
-  if (depth >= kDeepestBase) return fail(own->subject("base"), "goes in a circle or too deep");
+  if (depth >= kDeepestBase)
+    return fail(
+        own->subject("base"), "goes in a circle or too deep",
+        fmt::format("leave it out of one of the files; at most {} may stand on each other", kDeepestBase));
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
+    if (depth > 0) return pass_on(below);  // one file that leads there is enough
     return fail(own->subject("base") + ": " + error.subject, error.problem, error.remedy);
   }
   const Result<StrictTable> lower = StrictTable::parse(below->text, below->file);

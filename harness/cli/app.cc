@@ -1,15 +1,96 @@
 // The tree of commands (app.h).
 #include "harness/cli/app.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <string_view>
+
 #include "plugin/base/version.h"
 
 namespace headcrash::cli {
+namespace {
+
+/// Of options whose value is a text.
+const std::map<std::string_view, std::string_view> kPlaceholders{
+    {"--application", "NAME|FILE"},
+    {"--baseline", "FILE"},
+    {"--clock", "CLOCK"},
+    {"--control", "SOCKET"},
+    {"--csv", "FILE"},
+    {"--cut", "TRIGGER"},
+    {"--db", "FILE"},
+    {"--device", "NAME"},
+    {"--fault", "FAULT"},
+    {"--fault-after-cut", "FAULT"},
+    {"--from", "EVENT|MARK"},
+    {"--fs", "NAME|FILE"},
+    {"--html", "FILE"},
+    {"--junit", "FILE"},
+    {"--kernel", "FILE"},
+    {"--log", "FILE"},
+    {"--log-size", "SIZE"},
+    {"--machine", "FILE"},
+    {"--modules", "FOLDER|FILE"},
+    {"--only", "NAME,..."},
+    {"--output", "PLACE"},
+    {"--profile", "NAME|FILE"},
+    {"--random", "SETTINGS"},
+    {"--record", "PLACE"},
+    {"--set", "NAME=NUMBER"},
+    {"--shard", "i/n"},
+    {"--size", "SIZE"},
+    {"--snapshot", "NAME"},
+    {"--socket", "SOCKET"},
+    {"--state", "STATE"},
+    {"--states", "FILE"},
+    {"--store", "FOLDER"},
+    {"--strategy", "NAME,..."},
+    {"--tear", "WORD"},
+    {"--trace", "FILE"},
+    {"--verdict", "VERDICT"},
+    {"--workload", "NAME|FILE"},
+};
+
+/// Of CLI11's, with placeholders in place of types and ranges in words.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_items_expected_max() == 0) return {};
+    std::string text;
+    const bool positional = option->get_positional();
+    if (!positional) text += " " + placeholder_of(*option);
+    if (!option->get_default_str().empty()) text += " (" + option->get_default_str() + ")";
+    if (option->get_expected_max() == CLI::detail::expected_max_vector_size && positional) text += " ...";
+    if (option->get_required() && !positional) text += " (required)";
+    return text;
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = option->get_description();
+    if (const auto range = range_of(*option); !range.empty()) text += "; " + range;
+    if (!option->get_envname().empty()) text += fmt::format("; ${} gives it, too", option->get_envname());
+    return text;
+  }
+
+ private:
+  /// "1 to 256", of CLI::Range's "INT in [1 - 256]".
+  static std::string range_of(const CLI::Option& option) {
+    const std::string type = option.get_type_name();
+    const std::size_t from = type.find(" in ["), dash = type.find(" - ", from), to = type.find(']', from);
+    if (from == std::string::npos || dash == std::string::npos || to == std::string::npos) return {};
+    return type.substr(from + 5, dash - from - 5) + " to " + type.substr(dash + 3, to - dash - 3);
+  }
+};
+
+}  // namespace
 
 std::unique_ptr<CLI::App> make_app(int& exit_code) {
   auto app = std::make_unique<CLI::App>(
       "headcrash: a laboratory for storage and file systems.\n"
       "Emulated timed disks for QEMU guests, power cuts at an exact instant, recovery, verdicts, reports.");
   app->name("headcrash");
+  app->formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
   app->set_version_flag("-V,--version", "headcrash " + base::version());
   app->require_subcommand(1);
   app->footer(
@@ -60,6 +141,18 @@ std::string name_of(const CLI::Option& option) {
   if (!option.get_lnames().empty()) return "--" + option.get_lnames().front();
   if (!option.get_snames().empty()) return "-" + option.get_snames().front();
   return option.get_name(true);
+}
+
+std::string placeholder_of(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return {};
+  if (const auto choices = choices_of(option); !choices.empty())
+    return fmt::format("{}", fmt::join(choices, "|"));
+  const std::string whole = option.get_type_name(), type = whole.substr(0, whole.find_first_of(": "));
+  if (type == "UINT" || type == "INT") return "N";
+  if (type == "FLOAT") return "NUMBER";
+  const auto known = kPlaceholders.find(name_of(option));
+  if (type == "TEXT" && known != kPlaceholders.end()) return std::string(known->second);
+  return type;
 }
 
 std::vector<std::string> choices_of(const CLI::Option& option) {

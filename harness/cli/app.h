@@ -20,6 +20,9 @@ std::vector<const CLI::Option*> shown_options(const CLI::App& app);
 /// Of an option: "--jobs", or its short name where it has no other; of a positional argument its name.
 std::string name_of(const CLI::Option& option);
 
+/// What stands for its value in help and manual: "FILE", "SIZE", "on|off"; empty for a flag.
+std::string placeholder_of(const CLI::Option& option);
+
 /// What `one_of()` lets it be; empty: anything.
 std::vector<std::string> choices_of(const CLI::Option& option);
 

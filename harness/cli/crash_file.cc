@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <limits>
+#include <system_error>
 
 #include "harness/explorer/lost_writes.h"
 
@@ -63,6 +66,15 @@ std::string summary_of(const CrashFile& of, const report::CrashPage& page) {
 
 }  // namespace
 
+Result<void> check_page_path(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const bool there = std::filesystem::exists(path, ignored);
+  const std::filesystem::path place = there ? path : std::filesystem::absolute(path).parent_path();
+  if (::access(place.c_str(), W_OK) == 0) return {};
+  return fail(path.string(), "cannot be written: " + std::generic_category().message(errno),
+              "give --html a file in a folder that can be written");
+}
+
 Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {
   auto page = explorer::crash_timeline(*of.run, options_of(of));
   if (!page) return pass_on(page);
@@ -82,10 +94,12 @@ Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {
     page->facts.emplace_back("when the power returned", fmt::format("{}", fmt::join(of.faults, ", ")));
   page->log = of.log;
   page->reproduce = of.reproduce;
+  errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << report::crash_page(*page);
   if (!file.flush())
-    return fail(path.string(), "cannot be written", "choose a folder that exists and can be written");
+    return fail(path.string(), "cannot be written: " + std::generic_category().message(errno),
+                "choose a folder that exists and can be written");
   return {};
 }
 

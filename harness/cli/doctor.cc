@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -18,8 +19,20 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kPrograms[] = {"nbdkit",   "qemu-system-x86_64", "gnuplot", "mkfs.ext4", "e2fsck",
-                                     "mkfs.xfs", "xfs_repair",         "cpio",    "busybox"};
+/// What is looked for in PATH, and the package that has it.
+struct Program {
+  const char* name;
+  const char* package;
+};
+constexpr Program kPrograms[] = {{"nbdkit", "nbdkit"},       {"qemu-system-x86_64", "qemu-system-x86"},
+                                 {"gnuplot", "gnuplot-nox"}, {"mkfs.ext4", "e2fsprogs"},
+                                 {"e2fsck", "e2fsprogs"},    {"mkfs.xfs", "xfsprogs"},
+                                 {"xfs_repair", "xfsprogs"}, {"cpio", "cpio"},
+                                 {"depmod", "kmod"},         {"busybox", "busybox-static"}};
+/// File systems that are not to be had without.
+constexpr Program kMoreFileSystems[] = {{"mkfs.btrfs", "btrfs-progs"},   {"mkfs.f2fs", "f2fs-tools"},
+                                        {"mkfs.nilfs2", "nilfs-tools"},  {"mkfs.jfs", "jfsutils"},
+                                        {"mkreiserfs", "reiserfsprogs"}, {"mkfs.minix", "util-linux"}};
 constexpr std::uint64_t kWantedFreeBytes = std::uint64_t{2} << 30;
 
 bool in_path(const std::string& program) {
@@ -36,35 +49,57 @@ struct Finding {
   bool good = true;
 };
 
+/// Where guests are kept: one that does not exist yet is made when the first guest is.
+Finding examine_cache(const fs::path& cache) {
+  fs::path there = cache;
+  std::error_code error;
+  while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+  const char* remedy = "set HEADCRASH_CACHE to a folder that can be written";
+  if (!fs::is_directory(there, error))
+    return {"cache", fmt::format("{} is no folder", there.string()), remedy, false};
+  if (::access(there.c_str(), W_OK) != 0)
+    return {"cache", fmt::format("{}: {}", there.string(), std::generic_category().message(errno)), remedy,
+            false};
+  const fs::space_info space = fs::space(there, error);
+  if (error) return {"cache", fmt::format("{}: {}", there.string(), error.message()), remedy, false};
+  const bool room = space.available >= kWantedFreeBytes;
+  return {"cache", fmt::format("{}, {} MiB free", cache.string(), space.available >> 20),
+          room ? "" : "make 2 GiB of room, or set HEADCRASH_CACHE", room};
+}
+
+/// Whether there is a guest; none is built.
+Finding examine_guest(const fs::path& cache) {
+  const auto image = vm::built_guest_image(cache);
+  if (!image) return {"guest", image.error().problem, "", false};
+  if (*image) return {"guest", "kernel " + (*image)->kernel_version, "", true};
+  return {"guest", "not built yet",
+          "the first command that needs one builds it, and downloads Debian's kernel (70 MB)", true};
+}
+
 std::vector<Finding> examine() {
   std::vector<Finding> findings;
-  for (const char* program : kPrograms) {
-    const bool there = in_path(program);
-    findings.push_back({program, there ? "found" : "not found", there ? "" : "run scripts/setup", there});
+  for (const Program& program : kPrograms) {
+    const bool there = in_path(program.name);
+    findings.push_back({program.name, there ? "found" : "not found",
+                        there ? "" : fmt::format("apt-get install {}", program.package), there});
+  }
+  for (const Program& program : kMoreFileSystems) {
+    const bool there = in_path(program.name);
+    findings.push_back({program.name, there ? "found" : "not found, and its file system cannot be tested",
+                        there ? "" : fmt::format("apt-get install {}", program.package), true});
   }
   const fs::path plugin_file = base::installation().plugin;
   const bool plugin = fs::exists(plugin_file);
   findings.push_back(
       {"plugin", plugin_file.string(), plugin ? "" : "build it: cmake --build --preset release", plugin});
-
-  const vm::AcceleratorProbe probe = vm::probe_accelerator(campaign::default_cache());
+  const fs::path cache = campaign::default_cache();
+  const vm::AcceleratorProbe probe = vm::probe_accelerator(cache);
   findings.push_back(
       {"accelerator",
        fmt::format("{} ({})", probe.accelerator == vm::Accelerator::kvm ? "kvm" : "tcg", probe.reason), "",
        true});
-
-  std::error_code error;
-  fs::create_directories(campaign::default_cache(), error);
-  const fs::space_info space = fs::space(campaign::default_cache(), error);
-  const bool room = !error && space.available >= kWantedFreeBytes;
-  findings.push_back(
-      {"cache",
-       fmt::format("{}, {} MiB free", campaign::default_cache().string(), error ? 0 : space.available >> 20),
-       room ? "" : "make 2 GiB of room, or set HEADCRASH_CACHE", room});
-
-  const Result<vm::GuestImage> image = vm::guest_image(campaign::default_cache());
-  findings.push_back({"guest", image ? "kernel " + image->kernel_version : image.error().message(),
-                      image ? "" : "run scripts/setup, then scripts/build-guest", image.has_value()});
+  findings.push_back(examine_cache(cache));
+  findings.push_back(examine_guest(cache));
   return findings;
 }
 
@@ -93,7 +128,8 @@ int doctor(bool as_json) {
     fmt::print("{} {}: {}{}\n", finding.good ? "  ok  " : "  BAD ", finding.what, finding.found,
                finding.remedy.empty() ? "" : "; " + finding.remedy);
   }
-  fmt::print("{}\n", good ? "This machine can run campaigns." : "Something is missing.");
+  fmt::print("{}\n", good ? "This machine can run campaigns."
+                          : "This machine cannot run campaigns yet: mend what is BAD.");
   return good ? kFine : kUsage;
 }
 

@@ -13,12 +13,13 @@
 
 #include "harness/campaign/array_disk.h"
 #include "harness/cli/command.h"
-#include "harness/cli/crash_file.h"
+#include "harness/cli/explored.h"
 #include "harness/cli/lab_command.h"
-#include "harness/explorer/exploration.h"
+#include "harness/cli/terminal.h"
 #include "harness/explorer/failure_report.h"
 #include "harness/explorer/plain_checks.h"
 #include "harness/workload/catalogue.h"
+#include "plugin/base/nearest.h"
 #include "plugin/base/size.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/run_history.h"
@@ -29,37 +30,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::uint64_t kSmallestDiskBytes = 64ULL << 20;
+constexpr std::size_t kMarksNamed = 12;
+constexpr std::uint32_t kStoredRoundsMin = 4;  ///< of a campaign's workload
 constexpr const char* kRecordingName = "workload.hcrec";
-constexpr std::size_t kFailuresShown = 20;
-
-struct ExploreArguments {
-  std::string recording, filesystem, workload, application, size, keep, html;
-  std::vector<std::string> strategies;
-  std::uint64_t budget = 1000, seed = 1;
-  std::uint32_t rounds = 60;
-  std::size_t jobs = 2;
-  bool as_json = false, minimise = false, stop_at_first = false;
-  std::string prefill = "pattern";
-  explorer::DiskOptions disk;
-  explorer::StageMachine machine;
-  KernelArguments kernel;
-  std::string atomic_write = "512";
-};
-
-/// What an exploration needs and finds.
-struct Explored {
-  adapters::LinuxAdapter filesystem;
-  explorer::StageMachine machine;
-  std::vector<workload::Operation> operations;       ///< of --workload
-  std::optional<workload::Application> application;  ///< of --application
-  std::unique_ptr<explorer::Lab> lab;
-  explorer::RecordedWorkload workload;
-  explorer::ExplorationResult result;
-  std::map<std::string, std::uint64_t> verdicts;
-  std::vector<explorer::JudgedState> states;
-  double cpu_s = 0;
-};
 
 /// Of this process, of the children that have ended, and of those that run (fields 14 and 15 of
 /// /proc/PID/stat).
@@ -92,30 +65,19 @@ double own_cpu_seconds() {
 
 /// Its size, and what it is.
 Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& explored) {
-  const adapters::LinuxAdapter& filesystem = explored.filesystem;
   explored.machine = arguments.machine;
-  if (!arguments.recording.empty()) {
-    const auto reader = record::RecordingReader::open(arguments.recording);
-    if (!reader) return pass_on(reader);
-    explored.machine = recorded_machine(reader->header(), arguments.machine);
-    return recorded_disk_bytes(arguments.recording, reader->header(), filesystem);
-  }
-  const std::uint64_t least = std::max(filesystem.minimum_size_bytes, kSmallestDiskBytes);
-  if (arguments.size.empty()) return campaign::disk_bytes_of(explored.machine, filesystem, least);
-  const auto bytes = base::parse_size(arguments.size, "--size");
-  if (!bytes) return pass_on(bytes);
-  if (*bytes < filesystem.minimum_size_bytes || *bytes % model::kSectorBytes != 0) {
-    return fail("--size", fmt::format("{} is too small or not whole sectors", arguments.size),
-                fmt::format("{} needs at least {} bytes", filesystem.name, filesystem.minimum_size_bytes));
-  }
-  if (*bytes / model::kSectorBytes > states::kStateSectorsMax)
-    return fail("--size", fmt::format("{} is more than crash states are made of", arguments.size),
-                "give 2T or less");
-  return *bytes;
+  if (arguments.recording.empty()) return size_of_new_disk(arguments, explored.filesystem);
+  const auto reader = record::RecordingReader::open(arguments.recording);
+  if (!reader) return pass_on(reader);
+  explored.machine = recorded_machine(reader->header(), arguments.machine);
+  return recorded_disk_bytes(arguments.recording, reader->header(), explored.filesystem);
 }
 
 Result<void> as_result(const oracle::Judgement& judgement, const std::string& subject) {
-  return fail(subject, fmt::format("{} ({})", judgement.summary, oracle::name(judgement.verdict)));
+  std::string line = judgement.summary;
+  while (line.ends_with('\n')) line.pop_back();
+  for (std::size_t at = 0; (at = line.find('\n', at)) != std::string::npos;) line.replace(at, 1, "; ");
+  return fail(subject, fmt::format("{} ({})", line, oracle::name(judgement.verdict)));
 }
 
 explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
@@ -125,13 +87,27 @@ explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
   return options;
 }
 
+/// Of --record, before anything is started.
+Result<void> make_folder(const ExploreArguments& arguments) {
+  if (arguments.keep.empty()) return {};
+  std::error_code error;
+  fs::create_directories(arguments.keep, error);
+  if (!error && ::access(arguments.keep.c_str(), W_OK) != 0) error = {errno, std::generic_category()};
+  if (error) return fail(arguments.keep, error.message(), "give --record a folder that can be written");
+  return {};
+}
+
 /// mkfs and the workload on the first guest; both recordings lie in one folder.
 Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
-  const fs::path folder =
-      arguments.keep.empty() ? explored.lab->scratch() / "recordings" : fs::path(arguments.keep);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return fail(folder.string(), error.message(), "choose a folder that can be written");
+  fs::path folder = arguments.keep;
+  if (folder.empty()) {
+    folder = explored.lab->scratch() / "recordings";
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) return fail(folder.string(), error.message(), "set TMPDIR to a folder with room");
+  } else {
+    explored.kept = folder;
+  }
   explorer::StageGuest& guest = explored.lab->guest(0);
   const auto disk = explorer::format_disk(guest, explored.filesystem, folder / "formatted.hcrec",
                                           explorer::uuid_from(arguments.seed), disk_options(arguments));
@@ -145,21 +121,50 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   return std::move(*recorded);
 }
 
-Result<explorer::RecordedWorkload> open(const ExploreArguments& arguments, const Explored& explored) {
+/// The first event that cuts are made at: `from` is its number, or a mark.
+Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory& run) {
+  if (!from.empty() && from.find_first_not_of("0123456789") == std::string::npos) {
+    const std::uint64_t event = std::strtoull(from.c_str(), nullptr, 10);
+    if (event < run.events()) return event;
+    return fail("--from",
+                fmt::format("{} has {} events, and no event {}", run.path().string(), run.events(), from),
+                "`headcrash recording export --format csv` lists them");
+  }
+  std::vector<std::string> known;
+  for (const states::RecordedMark& mark : run.marks()) {
+    if (mark.text == from) return mark.event;
+    if (known.size() < kMarksNamed) known.push_back(mark.text);
+  }
+  return fail("--from", fmt::format("{} has no mark \"{}\"", run.path().string(), from),
+              known.empty() ? "it has no marks: give the number of an event" : base::suggest(from, known));
+}
+
+/// The recording that was given.
+Result<void> open(const ExploreArguments& arguments, Explored& explored) {
   auto opened = explorer::open_recorded_workload(arguments.recording, arguments.workload.empty()
                                                                           ? std::vector<workload::Operation>{}
                                                                           : explored.operations);
-  if (opened && explored.application) opened->application = explored.application;
-  return opened;
+  if (!opened) return pass_on(opened);
+  explored.workload = std::move(*opened);
+  explored.kept = fs::path(arguments.recording).parent_path();
+  explorer::RecordedWorkload& workload = explored.workload;
+  if (explored.application) workload.application = explored.application;
+  if (arguments.from.empty()) return {};
+  const auto run = states::RunHistory::load(arguments.recording);
+  if (!run) return pass_on(run);
+  const auto event = event_of(arguments.from, **run);
+  if (!event) return pass_on(event);
+  if (workload.to_event != 0 && *event > workload.to_event)
+    return fail("--from", fmt::format("\"{}\" is after the end of the workload", arguments.from),
+                fmt::format("give an event up to {}", workload.to_event));
+  workload.from_event = *event;
+  return {};
 }
 
 Result<explorer::ExplorationOptions> options_of(const ExploreArguments& arguments,
                                                 const explorer::StageMachine& machine) {
   explorer::ExplorationOptions options{.explore = {.seed = arguments.seed, .budget = arguments.budget}};
-  std::vector<std::string> strategies = arguments.strategies;
-  if (strategies.empty() && machine.is_array()) strategies = {"member", "physical"};
-  if (strategies.empty()) strategies = {"prefix", "lose-all", "reorder", "torn"};
-  for (const std::string& word : strategies) {
+  for (const std::string& word : strategies_of(arguments, machine)) {
     const auto strategy = states::parse_strategy(word);
     if (!strategy) return pass_on(strategy);
     options.explore.strategies.push_back(*strategy);
@@ -174,15 +179,19 @@ Result<explorer::ExplorationOptions> options_of(const ExploreArguments& argument
   return options;
 }
 
-void show_progress(const explorer::StateOutcome& outcome, std::uint64_t checked) {
-  if (::isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{} {} {}: {}", checked, states::name(outcome.strategy), outcome.full_name(),
-             oracle::name(outcome.judgement.verdict));
+/// As of campaigns: one line on a terminal; a line for each state if there are to be more.
+void show_progress(const ExploreArguments& arguments, const explorer::StateOutcome& outcome,
+                   std::uint64_t checked) {
+  const bool verbose = arguments.verbosity == Verbosity::verbose, terminal = can_overwrite();
+  if (arguments.verbosity == Verbosity::quiet || !(terminal || verbose)) return;
+  fmt::print(stderr, "{}[{} of at most {}] {} {}: {}{}", terminal ? "\r\033[K" : "", checked,
+             arguments.budget, states::name(outcome.strategy), outcome.full_name(),
+             oracle::name(outcome.judgement.verdict), verbose ? "\n" : "");
 }
 
 Result<void> choose_workload(const ExploreArguments& arguments, Explored& explored) {
   if (arguments.recording.empty() && arguments.workload.empty() && arguments.application.empty()) {
-    return fail("headcrash explore", "there is nothing to explore",
+    return fail("explore", "there is nothing to explore",
                 "give a RECORDING, --workload NAME or --application NAME");
   }
   if (!arguments.application.empty()) {
@@ -208,12 +217,17 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   if (!bytes) return pass_on(bytes);
   auto options = options_of(arguments, explored.machine);
   if (!options) return pass_on(options);
+  if (const auto ready = arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored);
+      !ready)
+    return ready;
   auto lab = start_lab(explored.filesystem, explored.machine, *bytes, arguments.jobs);
   if (!lab) return pass_on(lab);
   explored.lab = std::move(*lab);
-  auto workload = arguments.recording.empty() ? record(arguments, explored) : open(arguments, explored);
-  if (!workload) return pass_on(workload);
-  explored.workload = std::move(*workload);
+  if (arguments.recording.empty()) {
+    auto workload = record(arguments, explored);
+    if (!workload) return pass_on(workload);
+    explored.workload = std::move(*workload);
+  }
 
   std::uint64_t checked = 0;
   options->on_state = [&](const explorer::StateOutcome& outcome) {
@@ -221,155 +235,39 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
     explored.states.push_back({outcome.full_name(), std::string(states::name(outcome.strategy)),
                                std::string(oracle::name(outcome.judgement.verdict)),
                                outcome.judgement.summary});
-    show_progress(outcome, ++checked);
+    show_progress(arguments, outcome, ++checked);
   };
   const double cpu_before = own_cpu_seconds();
   auto result = explorer::explore(explored.lab->guests(), explored.filesystem, explored.workload, *options);
   explored.cpu_s = own_cpu_seconds() - cpu_before;
-  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+  explored.interrupted = interrupted();
+  clear_line();
   if (!result) return pass_on(result);
   explored.result = std::move(*result);
   return {};
 }
 
-double per_second(std::uint64_t count, double ms) {
-  return ms > 0 ? static_cast<double>(count) * 1000 / ms : 0;
-}
-
-double share(const explorer::ExplorationResult& result, std::size_t step) {
-  double whole = 0;
-  for (const double ms : result.step_ms) whole += ms;
-  return whole > 0 ? result.step_ms.at(step) / whole : 0;
-}
-
-json describe(const explorer::ConfirmedFailure& failure) {
-  const explorer::StateOutcome& outcome = failure.outcome;
-  return {{"state", outcome.full_name()},
-          {"strategy", states::name(outcome.strategy)},
-          {"recording", outcome.recording.string()},
-          {"persisted_operation", outcome.persisted_operation ? json(*outcome.persisted_operation) : json()},
-          {"verdict", oracle::name(outcome.judgement.verdict)},
-          {"summary", outcome.judgement.summary},
-          {"confirmed", failure.confirmed},
-          {"disagreement", failure.disagreement},
-          {"findings", findings_as_json(outcome.findings)},
-          {"log", outcome.log}};
-}
-
-json describe(const Explored& explored) {
-  const explorer::ExplorationResult& result = explored.result;
-  json coverage = json::array(), failures = json::array(), steps = json::object();
-  for (const states::Coverage& part : result.coverage) {
-    coverage.push_back({{"strategy", states::name(part.strategy)},
-                        {"space", part.space},
-                        {"generated", part.generated},
-                        {"distinct", part.distinct},
-                        {"bound", part.bound}});
-  }
-  for (const explorer::ConfirmedFailure& failure : result.failures) failures.push_back(describe(failure));
-  for (std::size_t i = 0; i < explorer::kStepKinds; ++i)
-    steps[std::string(explorer::name(static_cast<explorer::StepKind>(i)))] = {{"ms", result.step_ms.at(i)},
-                                                                              {"share", share(result, i)}};
-  return {{"filesystem", explored.filesystem.name},
-          {"recording", explored.workload.recording.string()},
-          {"operations", explored.workload.operations.size()},
-          {"application", explored.workload.application ? json(explored.workload.application->name) : json()},
-          {"judged", result.judged},
-          {"workload_failure", explored.workload.failure.value_or("")},
-          {"coverage", coverage},
-          {"checked", result.checked},
-          {"clean", result.clean},
-          {"verdicts", explored.verdicts},
-          {"failures", failures},
-          {"failures_not_confirmed_again", result.unconfirmed},
-          {"checked_in_guest_too", result.sampled},
-          {"disagreements", result.disagreements},
-          {"steps", steps},
-          {"wall_ms", result.wall_ms},
-          {"cpu_ms", explored.cpu_s * 1000},
-          {"generate_ms", result.generate_ms},
-          {"guests_used", result.restores},
-          {"states_per_second", per_second(result.checked, result.wall_ms)},
-          {"interrupted", interrupted().load()}};
-}
-
-void print_coverage(const explorer::ExplorationResult& result) {
-  fmt::print("{:<12} {:>12} {:>10} {:>9} {:>9}  {}\n", "strategy", "space", "generated", "distinct",
-             "explored", "left out");
-  for (const states::Coverage& part : result.coverage) {
-    const double fraction = part.space > 0 ? static_cast<double>(part.generated) / part.space : 1;
-    fmt::print("{:<12} {:>12.6g} {:>10} {:>9} {:>7.2f} %  {}\n", states::name(part.strategy), part.space,
-               part.generated, part.distinct, 100 * std::min(fraction, 1.0), part.bound);
-  }
-}
-
-void print_failures(const explorer::ExplorationResult& result) {
-  std::size_t shown = 0;
-  for (const explorer::ConfirmedFailure& failure : result.failures) {
-    if (++shown > kFailuresShown) break;
-    fmt::print("{} {}: {}\n    {}\n", failure.confirmed ? "FAILURE" : "NOT REPRODUCED",
-               failure.outcome.full_name(), oracle::name(failure.outcome.judgement.verdict),
-               failure.outcome.judgement.summary);
-    for (const oracle::Finding& finding : failure.outcome.findings) {
-      fmt::print("    [{}] {}: {}: expected {}, found {}\n", oracle::name(finding.tier), finding.path,
-                 oracle::name(finding.kind), finding.expected, finding.found);
-    }
-    if (!failure.disagreement.empty()) fmt::print("    {}\n", failure.disagreement);
-  }
-  if (result.failures.size() > kFailuresShown)
-    fmt::print("... and {} more (--json lists all)\n", result.failures.size() - kFailuresShown);
-  if (result.unconfirmed > 0)
-    fmt::print("{} more failures of these kinds were counted but not re-verified\n", result.unconfirmed);
-}
-
-void print_text(const Explored& explored) {
-  const explorer::ExplorationResult& result = explored.result;
-  const auto& application = explored.workload.application;
-  fmt::print("{}: {}, {}\n", explored.filesystem.name,
-             application ? "application " + application->name
-                         : fmt::format("{} operations", explored.workload.operations.size()),
-             explored.workload.recording.string());
-  if (!result.judged)
-    fmt::print(
-        "the recording has no list of operations: recovery, mount and second recovery are checked, "
-        "content "
-        "is not (give --workload)\n");
-  if (explored.workload.failure) fmt::print("the workload ended early: {}\n", *explored.workload.failure);
-  print_coverage(result);
-  fmt::print("verdicts:");
-  for (const auto& [verdict, count] : explored.verdicts) fmt::print(" {} {}", count, verdict);
-  fmt::print("\n");
-  print_failures(result);
-  fmt::print("steps:");
-  for (std::size_t i = 0; i < explorer::kStepKinds; ++i)
-    fmt::print(" {} {:.1f} ms ({:.0f} %)", explorer::name(static_cast<explorer::StepKind>(i)),
-               result.step_ms.at(i) / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
-               100 * share(result, i));
-  fmt::print(
-      "\n{} states in {:.1f} s: {:.1f} a second, {:.0f} ms of CPU each; generated at {:.0f} a second\n",
-      result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),
-      explored.cpu_s * 1000 / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
-      per_second(result.checked, result.generate_ms));
-  fmt::print("{} checked wholly in the guest as well, {} disagreements; {} guests used\n", result.sampled,
-             result.disagreements, result.restores);
-}
-
 /// Without --record the recordings go with the scratch folder, but not when somebody will want to look at
 /// them.
-void keep_recordings(Explored& explored) {
+Result<void> keep_recordings(Explored& explored) {
   const fs::path from = explored.workload.recording.parent_path();
   for (int number = 1; number < 10'000; ++number) {
     const fs::path to = fmt::format("explored-{}", number);
     std::error_code error;
-    if (!fs::create_directory(to, error)) continue;
-    fs::copy(from, to, fs::copy_options::recursive, error);
-    if (!error) fmt::print(stderr, "headcrash: the recordings are kept in {}\n", fs::absolute(to).string());
-    return;
+    const bool made = fs::create_directory(to, error);
+    if (!error && !made) continue;
+    if (!error) fs::copy(from, to, fs::copy_options::recursive, error);
+    if (error)
+      return fail(fs::absolute(to).string(), "the recordings cannot be kept: " + error.message(),
+                  "give --record a folder that can be written");
+    explored.kept = to;
+    return {};
   }
+  return fail("explored-*", "are too many folders of recordings", "remove those that nobody needs");
 }
 
 std::string replay_command(const Explored& explored) {
-  return fmt::format("headcrash replay {} --fs {}{}", explored.workload.recording.string(),
+  return fmt::format("headcrash replay {} --fs {}{}", kept_recording(explored, explored.workload.recording),
                      explored.filesystem.name, explored.machine.as_options());
 }
 
@@ -458,24 +356,59 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
   return {};
 }
 
-int run(const ExploreArguments& arguments) {
-  catch_interrupts();
-  Explored explored;
+/// Options that do not go together.
+Result<void> check(const ExploreArguments& arguments) {
+  const bool stored = !arguments.database.empty();
+  if (!stored && (arguments.resume || arguments.trials > 1))
+    return fail(arguments.resume ? "--resume" : "--trials", "is for explorations that a database keeps",
+                "add --db FILE");
+  if (stored) {
+    for (const auto& [given, option] : {std::pair{!arguments.recording.empty(), "RECORDING"},
+                                        {!arguments.keep.empty(), "--record"},
+                                        {!arguments.html.empty(), "--html"},
+                                        {arguments.minimise, "--minimise"},
+                                        {arguments.stop_at_first, "--stop-at-first"},
+                                        {!arguments.kernel.kernel.empty(), "--kernel"},
+                                        {!arguments.kernel.modules.empty(), "--modules"},
+                                        {arguments.atomic_write != "512", "--atomic-write"}}) {
+      if (given)
+        return fail(
+            "--db", fmt::format("cannot be combined with {}", option),
+            "leave it out: a database keeps the recordings of what failed, `headcrash replay --html` draws them, and "
+            "a campaign file takes the rest");
+    }
+  }
+  if (stored && arguments.rounds < kStoredRoundsMin)
+    return fail("--db", fmt::format("cannot be combined with --rounds {}", arguments.rounds),
+                fmt::format("give --rounds {} or more", kStoredRoundsMin));
+  if (!arguments.html.empty())
+    if (const auto place = check_page_path(arguments.html); !place) return place;
+  if (!arguments.from.empty() && arguments.recording.empty())
+    return fail("--from", "is for a RECORDING",
+                "a workload that is recorded now begins after mkfs by itself");
   if (arguments.minimise && arguments.recording.empty() && arguments.keep.empty())
-    return report_error({"--minimise", "what it makes has to stay somewhere", "add --record FOLDER"},
-                        arguments.as_json);
+    return fail("--minimise", "what it makes has to stay somewhere", "add --record FOLDER");
+  return {};
+}
+
+int run(const ExploreArguments& arguments) {
+  if (const auto good = check(arguments); !good) return report_error(good.error(), arguments.as_json);
+  catch_interrupts();
+  if (!arguments.database.empty()) return explore_into_database(arguments);
+  Explored explored;
   if (const auto done = explore(arguments, explored); !done)
     return report_error(done.error(), arguments.as_json);
   const auto confirmed =
       std::any_of(explored.result.failures.begin(), explored.result.failures.end(),
                   [](const explorer::ConfirmedFailure& failure) { return failure.confirmed; });
+  Result<void> kept;
+  if (!explored.result.failures.empty() && explored.kept.empty()) kept = keep_recordings(explored);
   if (arguments.as_json) {
     print(describe(explored));
   } else {
     print_text(explored);
   }
-  if (!explored.result.failures.empty() && arguments.recording.empty() && arguments.keep.empty())
-    keep_recordings(explored);
+  if (!kept) return report_error(kept.error(), false);
   if (!arguments.html.empty()) {
     if (const auto written = write_html(arguments, explored); !written)
       return report_error(written.error(), arguments.as_json);
@@ -523,7 +456,13 @@ void add_explore(CLI::App& app, int& exit_code) {
                    "prefix,lose-all,reorder,torn, of an array member,physical")
       ->delimiter(',');
   add_machine_options(*command, arguments->machine);
-  command->add_option("--budget", arguments->budget, "Maximum number of distinct states")
+  command->add_option(
+      "--from", arguments->from,
+      "Of a RECORDING: cut the power from here on, the number of an event or the text of a mark; "
+      "default: where the workload begins, if a mark says so");
+  command
+      ->add_option("--budget", arguments->budget,
+                   "Maximum number of distinct states; with --db: of each workload")
       ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();
   command
@@ -553,6 +492,20 @@ void add_explore(CLI::App& app, int& exit_code) {
       "file, which needs no network");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "Stop at the first failure that is reproduced on a fresh guest");
+  command->add_option(
+      "--db", arguments->database,
+      "Keep the result as a run of this database, for report, runs, trials and replay; made if "
+      "missing");
+  command->add_flag("--resume", arguments->resume,
+                    "With --db: resume the newest unfinished run of the same exploration");
+  command
+      ->add_option(
+          "--trials", arguments->trials,
+          "With --db: so many workloads, of ace-seq1 and its like by number, of others by seed; what "
+          "--resume does not repeat")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->capture_default_str();
+  add_verbosity_options(*command, arguments->verbosity);
   command->add_option("--jobs", arguments->jobs, "Number of guests")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
@@ -564,6 +517,8 @@ void add_explore(CLI::App& app, int& exit_code) {
       "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record "
       "here\n"
       "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n"
+      "  headcrash explore mine.hcrec --fs ext4 --from 'phase workload'\n"
+      "  headcrash explore --workload ace-seq1 --trials 20 --fs btrfs --budget 50 --db btrfs.db\n"
       "  headcrash explore --workload small-files --rounds 5 --fs ext4-external-journal --strategy "
       "reorder,lose-all\n"
       "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --machine netra-raid5 "

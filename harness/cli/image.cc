@@ -58,6 +58,9 @@ Result<Image::File> open_file(const std::string& path, const std::string& size, 
   if (error)
     return fail(path, error.message(),
                 fmt::format("give an image; `headcrash image {} mkfs` makes one", type.name()));
+  if (bytes < model::kSectorBytes)
+    return fail(path, fmt::format("is no image: it has {} bytes", bytes),
+                fmt::format("give an image; `headcrash image {} mkfs` makes one", type.name()));
   return media::SparseFileStore::open(path, bytes / model::kSectorBytes);
 }
 

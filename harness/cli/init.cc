@@ -1,9 +1,11 @@
 // headcrash init: a commented file to begin with.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <system_error>
 
 #include "harness/cli/command.h"
 #include "headcrash_starters_embedded.h"
@@ -42,10 +44,13 @@ int init(const InitArguments& arguments) {
   std::error_code error;
   if (std::filesystem::exists(file, error))
     return report_error({file, "is there already", "name another file, or remove it"}, false);
+  errno = 0;
   std::ofstream out(file, std::ios::binary);
   out << text_of(arguments.what);
   if (!out.flush())
-    return report_error({file, "cannot be written", "name a file in a folder that exists"}, false);
+    return report_error({file, "cannot be written: " + std::generic_category().message(errno),
+                         "name a file in a folder that exists and has room"},
+                        false);
   fmt::print("{}\nedit it, then: {}\n", file, use_of(arguments.what, file));
   return kFine;
 }

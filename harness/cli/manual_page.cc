@@ -48,11 +48,9 @@ std::string sentence(std::string text) {
 
 /// What is written for the value; empty for a flag.
 std::string value_of(const CLI::Option& option) {
-  if (option.get_items_expected_max() == 0) return {};
-  if (const auto choices = choices_of(option); !choices.empty())
-    return escaped(fmt::format("{}", fmt::join(choices, "|")));
-  const std::string type = option.get_type_name();
-  return italic(type.substr(0, type.find_first_of(": ")));
+  if (!choices_of(option).empty()) return escaped(placeholder_of(option));
+  const std::string placeholder = placeholder_of(option);
+  return placeholder.empty() ? placeholder : italic(placeholder);
 }
 
 std::string option_entry(const CLI::Option& option) {
@@ -184,7 +182,12 @@ std::string manual_page(const CLI::App& app, const CLI::App& command) {
         section("ENVIRONMENT") +
         ".TP\n.B HEADCRASH_CACHE\nGuests' images and saved states; default: ~/.cache/headcrash.\n"
         ".TP\n.B HEADCRASH_DB\nThe results database where \\-\\-db is left out.\n"
-        ".TP\n.B HEADCRASH_PLUGIN\nAnother nbdkit plugin than the one that was installed with the command.\n";
+        ".TP\n.B HEADCRASH_PLUGIN\nAnother nbdkit plugin than the one that was installed with the command.\n" +
+        section("FILES") +
+        ".TP\n.I /usr/share/headcrash/docs\nThe manual, beginning with first\\-crash.md; below /usr/local of a local "
+        "installation.\n"
+        ".TP\n.I /usr/share/headcrash\nThe built\\-in profiles, file systems, campaigns and examples, to be copied and "
+        "changed.\n";
   return text + see_also(app, command);
 }
 

@@ -120,7 +120,7 @@ int query(const QueryArguments& arguments) {
 void add_query(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("query", "Runs a read-only SQL query on a results database");
   const auto arguments = std::make_shared<QueryArguments>();
-  command->add_option("question", arguments->question,
+  command->add_option("QUERY", arguments->question,
                       "A SELECT, the name of one of the report's queries, or - for queries on standard "
                       "input; default: list tables and named queries");
   add_database_option(*command, arguments->database);

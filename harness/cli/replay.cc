@@ -237,6 +237,9 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
 }
 
 int replay(const ReplayArguments& arguments) {
+  if (!arguments.html.empty())
+    if (const auto place = check_page_path(arguments.html); !place)
+      return report_error(place.error(), arguments.as_json);
   auto trial = find_trial(arguments.trial);
   if (!trial) return report_error(trial.error(), arguments.as_json);
   if (const auto taken = take_kernel(arguments.kernel, trial->filesystem); !taken)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "harness/cli/app.h"
 #include "plugin/base/nearest.h"
@@ -92,7 +93,9 @@ Error usage_error(const CLI::App& app, const std::vector<std::string>& words, co
       const std::vector<std::string> known = option_names_of(*at.command);
       const std::string option = option_of(word);
       const bool is_long = option.starts_with("--");
-      if (is_long && std::find(known.begin(), known.end(), option) == known.end())
+      const bool one_letter =
+          !is_long && option.size() == 2 && std::isalpha(static_cast<unsigned char>(option[1])) != 0;
+      if ((is_long || one_letter) && std::find(known.begin(), known.end(), option) == known.end())
         return {subject_of(at), fmt::format("there is no option {}", option), remedy_for(option, known, at)};
       continue;
     }
@@ -104,6 +107,9 @@ Error usage_error(const CLI::App& app, const std::vector<std::string>& words, co
   if (!shown_subcommands(*at.command).empty())
     return {subject_of(at), "a command is required", remedy_for("", {}, at)};
   std::string line = problem;
+  for (const std::string_view many :
+       {"The following arguments were not expected: ", "The following argument was not expected: "})
+    if (line.starts_with(many)) line = "unexpected: " + line.substr(many.size());
   std::replace(line.begin(), line.end(), '\n', ' ');
   const bool suggests = line.find("; ") != std::string::npos;  // of one_of()
   return {subject_of(at), line, suggests ? "" : help_with(at) + " shows its options"};

@@ -315,7 +315,7 @@ void StateCheck::judge() {
     outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
                                  .tier = oracle::Tier::integrity,
                                  .path = ".",
-                                 .expected = "a kernel as content as the check was",
+                                 .expected = "no message of the kernel about damage, since fsck passed",
                                  .found = *message});
   }
   outcome_.judgement = recovery_.judge(outcome_.findings);

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "harness/workload/stamp.h"
+#include "plugin/base/errno_text.h"
 
 namespace headcrash::oracle {
 namespace {
@@ -389,7 +390,8 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
         std::any_of(object.data_covers.begin(), object.data_covers.end(),
                     [&](const auto& cover) { return counts(cover, terms.horizon, covers); });
     findings.push_back({promised ? Verdict::lost_synced_data : Verdict::wrong_data, Tier::posix,
-                        observed.path, "readable content", fmt::format("read error {}", observed.error)});
+                        observed.path, "readable content",
+                        "read error: " + base::errno_text(observed.error)});
     return findings;
   }
   if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));

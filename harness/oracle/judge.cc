@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "plugin/base/errno_text.h"
+
 namespace headcrash::oracle {
 namespace {
 
@@ -226,7 +228,7 @@ void Judge::judge_subdirectory(const ObservedObject& observed, const std::vector
   show(observed, {token});
   if (observed.error != 0) {
     return report({Verdict::wrong_data, Tier::integrity, observed.path, "a readable directory",
-                   fmt::format("read error {}", observed.error)});
+                   "read error: " + base::errno_text(observed.error)});
   }
   report_all(judge_attributes(object_of(token), observed, horizon_));
   report_all(judge_inode(object_of(token), observed, horizon_, promises_));

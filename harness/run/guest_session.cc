@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plugin/base/errno_text.h"
 #include "plugin/base/stopwatch.h"
 
 namespace headcrash::run {
@@ -197,8 +198,9 @@ Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& opera
     if (const auto failed = failed_operation_of(event)) outcome.failed_operations.push_back(*failed);
     const auto index = event.value("operation", std::size_t{0});
     if (event.value("event", "") == "failed" && index < operations.size()) {
-      outcome.failure = fmt::format("operation {} ({}) failed with errno {}", index,
-                                    workload::format(operations[index]), event.value("errno", 0));
+      outcome.failure =
+          fmt::format("operation {} ({}) failed: {}", index, workload::format(operations[index]),
+                      base::errno_text(event.value("errno", 0)));
     }
   };
   json request = run_request(operations);

@@ -35,6 +35,8 @@ struct GuestImage {
 /// Runs scripts/build-guest when an input changed (it prints what it does), then says what it left. `parts`
 /// are those of a file system that brings its own. Errors name the missing package, tool or file.
 Result<GuestImage> guest_image(const std::filesystem::path& cache, const adapters::GuestParts& parts = {});
+/// The same without building: nothing if an input changed, or none was ever built. Leaves the cache as it is.
+Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache);
 
 /// The versions of their kernels, sorted, with commas between them.
 std::string kernels_of(const std::map<std::string, GuestImage>& images);

@@ -22,6 +22,9 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kBuildLimit{15};  // a download of 70 MB may be among it
 
+constexpr int kNotBuilt = 3;  // of build-guest --check
+constexpr std::string_view kOfScript = "build-guest: ";
+
 std::string read_all(std::FILE* file) {
   std::string text;
   std::array<char, 4096> buffer;
@@ -31,15 +34,20 @@ std::string read_all(std::FILE* file) {
   return text;
 }
 
-}  // namespace
-
-Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts) {
+/// How the script ended, and what it said on standard output.
+struct Built {
+  int status = 0;
+  std::string said;
+};
+Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& parts,
+                          const std::vector<std::string>& options, int errors) {
   const base::Installation own = base::installation();
   const fs::path& script = own.build_guest;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
-  if (!output || !errors) return fail(script.string(), "no temporary file for its output");
+  if (!output)
+    return fail(script.string(), "no temporary file for its output", "set TMPDIR to a folder with room");
   std::vector<std::string> argv{script.string(), "--agent", own.agent.string()};
+  argv.insert(argv.end(), options.begin(), options.end());
   const auto add = [&](const char* option, const std::string& value) {
     argv.insert(argv.end(), {option, value});
   };
@@ -47,16 +55,16 @@ Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts
   for (const std::string& module : parts.modules) add("--module", module);
   for (const std::string& tool : parts.tools) add("--tool", tool);
   argv.push_back(cache.string());
-  auto process = base::Process::start(
-      {.argv = std::move(argv), .output = ::fileno(output.get()), .errors = STDERR_FILENO});
+  auto process =
+      base::Process::start({.argv = std::move(argv), .output = ::fileno(output.get()), .errors = errors});
   if (!process) return pass_on(process);
   const auto status = process->wait(kBuildLimit);
   if (!status) return fail(script.string(), "did not finish in time");
-  if (*status != 0) {
-    return fail(script.string(), "the guest image could not be built",
-                "see its last line above; scripts/setup installs all it needs");
-  }
-  const fs::path folder = last_lines(read_all(output.get()), 1);
+  return Built{*status, read_all(output.get())};
+}
+
+/// The folder that it made.
+Result<GuestImage> read_image(const fs::path& folder) {
   std::ifstream file(folder / "info.json");
   const nlohmann::json info = nlohmann::json::parse(file, nullptr, false);
   if (!info.is_object() || !info.contains("key") || !info.contains("kernel_version")) {
@@ -66,6 +74,34 @@ Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts
                     .initramfs = folder / "initramfs",
                     .kernel_version = info["kernel_version"],
                     .key = info["key"]};
+}
+
+}  // namespace
+
+Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts) {
+  const auto built = build_guest(cache, parts, {}, STDERR_FILENO);
+  if (!built) return pass_on(built);
+  if (built->status != 0) {
+    return fail("guest image", "could not be built",
+                "the line above says why; `headcrash doctor` checks what it needs");
+  }
+  return read_image(last_lines(built->said, 1));
+}
+
+Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
+  if (!errors) return fail("guest image", "no temporary file", "set TMPDIR to a folder with room");
+  const auto built = build_guest(cache, {}, {"--check"}, ::fileno(errors.get()));
+  if (!built) return pass_on(built);
+  if (built->status == kNotBuilt) return std::optional<GuestImage>();
+  if (built->status != 0) {
+    std::string why = last_lines(read_all(errors.get()), 1);
+    if (why.starts_with(kOfScript)) why.erase(0, kOfScript.size());
+    return fail("guest image", "cannot be built: " + why);
+  }
+  const auto image = read_image(last_lines(built->said, 1));
+  if (!image) return pass_on(image);
+  return std::optional(*image);
 }
 
 std::string kernels_of(const std::map<std::string, GuestImage>& images) {

@@ -67,9 +67,9 @@ std::string fault_subject(std::string_view text) {
 }
 
 std::string kind_list() {
-  std::string list = "the kinds are";
-  for (const KindRow& row : kKinds) list += fmt::format("{} {}", list.back() == 'e' ? "" : ",", row.name);
-  return list;
+  std::string list;
+  for (const KindRow& row : kKinds) list += fmt::format("{}{}", list.empty() ? "" : ", ", row.name);
+  return "the kinds are " + list;
 }
 
 std::string option_list(const KindRow& row) {

@@ -73,7 +73,8 @@ Result<std::unique_ptr<LogFile>> LogFile::open(const std::filesystem::path& path
   if (auto locked = lock(path, fd); !locked) return pass_on(locked);
   struct stat status = {};
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-    return fail(path, "is not a regular file", "give a file that was written with record=");
+    return fail(path, "is not a regular file",
+                "give a file that `headcrash serve --record` or record= has written");
   file->in_kernel_ = file->writeback_from_ = static_cast<std::uint64_t>(status.st_size);
   return file;
 }

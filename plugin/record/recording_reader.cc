@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
 constexpr std::size_t kReadAfterSkipBytes = 4 << 10;  ///< three event headers at most, as a rule
-constexpr const char* kNotOneOfOurs = "give a file that was written with record=";
+constexpr const char* kNotOneOfOurs = "give a file that `headcrash serve --record` or record= has written";
 
 bool plausible_media(const EventHeader& header, std::uint64_t event_at, std::uint64_t first_event_at) {
   const std::uint64_t data_bytes = std::uint64_t{header.sectors} * model::kSectorBytes;

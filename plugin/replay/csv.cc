@@ -1,10 +1,12 @@
 #include "plugin/replay/csv.h"
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 namespace headcrash::replay {
 namespace {
@@ -64,12 +66,14 @@ CsvWriter::~CsvWriter() {
 
 Result<std::unique_ptr<CsvWriter>> CsvWriter::create(const std::string& path) {
   std::FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return fail(path, "cannot be written", "check the folder and its permissions");
+  if (file == nullptr)
+    return fail(path, "cannot be written: " + std::generic_category().message(errno),
+                "check the folder and its permissions");
   return std::unique_ptr<CsvWriter>(new CsvWriter(path, file));
 }
 
 void CsvWriter::write_out() {
-  if (!failed_ && std::fwrite(buffer_.data(), 1, held_, file_) != held_) failed_ = true;
+  if (!failed_ && std::fwrite(buffer_.data(), 1, held_, file_) != held_) note_failure();
   held_ = 0;
 }
 
@@ -99,12 +103,19 @@ void CsvWriter::replayed(const ReplayedRequest& r) {
   held_ = static_cast<std::size_t>(line.end() - buffer_.data());
 }
 
+void CsvWriter::note_failure() {
+  if (!failed_) error_ = errno;
+  failed_ = true;
+}
+
 Result<void> CsvWriter::close() {
   write_out();
-  if (std::fflush(file_) != 0) failed_ = true;
-  if (file_ != stdout && std::fclose(file_) != 0) failed_ = true;
+  if (std::fflush(file_) != 0) note_failure();
+  if (file_ != stdout && std::fclose(file_) != 0) note_failure();
   file_ = nullptr;
-  if (failed_) return fail(path_, "cannot be written to its end", "is the disk full?");
+  if (failed_)
+    return fail(path_, "cannot be written to its end: " + std::generic_category().message(error_),
+                "give it a file system with room");
   return {};
 }
 

@@ -31,12 +31,14 @@ class CsvWriter final : public ReplayObserver {
  private:
   CsvWriter(std::string path, std::FILE* file);
   void write_out();
+  void note_failure();
 
   std::string path_;
   std::FILE* file_;
   std::vector<char> buffer_;
   std::size_t held_ = 0;
   bool failed_ = false;
+  int error_ = 0;  ///< errno of the first failure
 };
 
 }  // namespace headcrash::replay

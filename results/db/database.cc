@@ -12,6 +12,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <system_error>
 
@@ -84,11 +85,22 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   return handle;
 }
 
+/// Of a new file. SQLite tries to read what it cannot write, and says that it is not there.
+Result<void> check_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  if (std::filesystem::exists(path, ignored) || faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) == 0)
+    return {};
+  return fail(folder.string(), "cannot be written: " + std::generic_category().message(errno),
+              "choose another folder for the database");
+}
+
 Result<Handle> open_for_writing(const std::filesystem::path& path) {
   std::error_code problem;
   const auto folder = path.parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
   if (problem) return fail(folder.string(), "cannot be made: " + problem.message(), "choose another folder");
+  if (const auto good = check_folder(path); !good) return pass_on(good);
   const auto turn = OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs));
   if (!turn) return pass_on(turn);
   auto handle = open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);

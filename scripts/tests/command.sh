@@ -36,6 +36,12 @@ script -qec "stty cols 60; $headcrash list profiles" /dev/null | tr -d '\r' >nar
 [ "$(wc -l <narrow)" = "$("$headcrash" list profiles | wc -l)" ] || failed "list leaves something out"
 "$headcrash" list profiles --wide | sed -n 1p | says inner_mb_per_s || failed "list --wide"
 
+# doctor looks, and builds nothing
+HEADCRASH_CACHE=$scratch/no-cache "$headcrash" doctor | says 'guest: not built yet; the first command that needs one builds it' || failed "doctor without a guest"
+[ ! -e no-cache/guest ] && [ ! -e no-cache/kernel ] || failed "doctor builds: $(find no-cache)"
+HEADCRASH_CACHE=/proc/nowhere "$headcrash" doctor >out 2>err && failed "doctor with a cache that cannot be written" || [ $? = 2 ] || failed "doctor: $(cat out err)"
+says 'BAD  cache: /proc.*set HEADCRASH_CACHE' <out || failed "doctor: $(cat out)"
+
 # what a database has
 "$headcrash" campaign ufs-schemes/conventional --shard 1/3000 --db two.db --quiet 2>err >out || failed "campaign: $(cat out err)"
 [ ! -s err ] || failed "--quiet tells progress: $(cat err)"

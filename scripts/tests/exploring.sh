@@ -44,6 +44,27 @@ exits 0 "$headcrash" campaign smoke --db two.db --shard 2/2 --resume
 [ "$(ask both.db "SELECT count(*) FROM run WHERE finished_at IS NOT NULL")" = 1 ] || failed "not one finished run: $(cat out)"
 [ "$(ask both.db "SELECT count(DISTINCT key) FROM trial")" = 2 ] || failed "not two trials after merging"
 
+# explore: the result in a sentence, from an event or mark on, and as a run that is resumed, listed and reported
+exits 0 "$headcrash" explore --fs ext4 --workload overwrite-fsync --rounds 4 --budget 4 --jobs 1 --record recorded
+says -x 'ext4: passed; all 4 crash states had everything that was promised' <out || failed "no headline: $(cat out)"
+! says recorded/headcrash- <out || failed "a recording that goes away is named: $(cat out)"
+refuses 2 'did you mean "phase workload"' -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 'phase workloda'
+refuses 2 "events, and no event 1000000" -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 1000000
+space() { sed -n 's/.*"space": \([0-9.]*\).*/\1/p' out; }   # of the one strategy that was asked for
+exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json
+all=$(space)
+exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json --from 'persisted 16'
+[ "$(space | cut -d . -f 1)" -lt "${all%%.*}" ] || failed "--from leaves nothing out of $all: $(space)"
+stored=(explore --fs ext4 --workload ace-seq1 --trials 2 --budget 3 --jobs 1 --db explored.db)
+exits 0 "$headcrash" "${stored[@]}"
+exits 0 "$headcrash" "${stored[@]}" --resume
+says 'run 1: 2 of 2 trials (2 of them before)' <out || failed "not resumed: $(cat out)"
+says 'run 1 is already finished' <err || failed "not told that it was finished: $(cat err)"
+"$headcrash" runs --db explored.db | says '1  campaign  explore .* 2/2  finished' || failed "runs: $("$headcrash" runs --db explored.db)"
+exits 0 "$headcrash" report --db explored.db -o explored
+exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --strategy lose-all --budget 4 --jobs 1 --db explored.db
+exits 1 "$headcrash" replay 3 --db explored.db
+
 # a journal on a second disk: states of both disks at once, the control without flushes is caught, and its failure seen again
 cat >disks.toml <<'EOF'
 trials = 1

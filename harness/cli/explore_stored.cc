@@ -1,0 +1,164 @@
+// headcrash explore --db: the exploration as a campaign of one cell. What the database keeps of it is the text of
+// a campaign file, so that report, replay, trials and --resume know nothing of explorations.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "harness/campaign/array_disk.h"
+#include "harness/campaign/campaign.h"
+#include "harness/cli/attach.h"
+#include "harness/cli/campaign_outcome.h"
+#include "harness/cli/explored.h"
+#include "harness/cli/run_progress.h"
+#include "harness/cli/terminal.h"
+#include "harness/oracle/verdict.h"
+#include "plugin/base/size.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/states/run_history.h"
+#include "results/report/report.h"
+
+namespace headcrash::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kSmallestDiskBytes = 64ULL << 20;
+constexpr const char* kFile = "explore.toml";
+
+/// Found again from another folder.
+std::string lasting(const std::string& name_or_path) {
+  const bool path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
+  return path ? std::filesystem::absolute(name_or_path).string() : name_or_path;
+}
+
+Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
+  const auto filesystem = adapters::load_adapter(arguments.filesystem);
+  if (!filesystem) return pass_on(filesystem);
+  const auto bytes = size_of_new_disk(arguments, *filesystem);
+  if (!bytes) return pass_on(bytes);
+  const explorer::StageMachine& machine = arguments.machine;
+  // Strings, numbers and lists of JSON are TOML's.
+  std::string text = fmt::format(
+      "title = {}\nseed = {}\ntrials = {}\nfilesystems = {}\n\n[device]\nsize = {}\nprefill = {}\n",
+      json(fmt::format("The crash states of {} on {}", arguments.workload + arguments.application,
+                       filesystem->name))
+          .dump(),
+      arguments.seed, arguments.trials, json{lasting(arguments.filesystem)}.dump(), *bytes,
+      json(arguments.prefill).dump());
+  if (machine.is_array()) text += fmt::format("profiles = {}\n", json{lasting(machine.profile)}.dump());
+  if (!machine.faults.empty()) text += fmt::format("faults = {}\n", json(machine.faults).dump());
+  if (!machine.faults_after_cut.empty())
+    text += fmt::format("faults-after-cut = {}\n", json(machine.faults_after_cut).dump());
+  if (arguments.application.empty())
+    text += fmt::format("\n[workload]\nname = {}\nrounds = {}\n", json(arguments.workload).dump(),
+                        arguments.rounds);
+  else
+    text += fmt::format("\n[workload]\napplication = {}\n", json(lasting(arguments.application)).dump());
+  text +=
+      fmt::format("\n[explore]\nstrategies = {}\nbudget = {}\nanswer-delay-us = {}\n",
+                  json(strategies_of(arguments, machine)).dump(), arguments.budget, arguments.disk.delay_us);
+  return campaign::parse_campaign(text, kFile);
+}
+
+/// As of an exploration that no database keeps: a trial's verdict is the worst that was reproduced.
+int exit_code_of(const json& trials) {
+  bool undone = false;
+  for (const json& trial : trials) {
+    const std::string verdict = trial.value("verdict", "");
+    if (verdict == oracle::name(oracle::Verdict::harness_error))
+      undone = true;
+    else if (verdict != oracle::name(oracle::Verdict::clean) &&
+             verdict != oracle::name(oracle::Verdict::replayed))
+      return kFound;
+  }
+  return undone ? kUsage : kFine;
+}
+
+void report_interrupted(const ExploreArguments& arguments) {
+  std::vector<std::string> line{"headcrash", "explore"};
+  const auto add = [&](const char* option, const std::string& value) {
+    line.insert(line.end(), {option, value});
+  };
+  const ExploreArguments plain;
+  if (!arguments.workload.empty()) add("--workload", arguments.workload);
+  if (!arguments.application.empty()) add("--application", arguments.application);
+  add("--fs", arguments.filesystem);
+  if (!arguments.strategies.empty())
+    add("--strategy", fmt::format("{}", fmt::join(arguments.strategies, ",")));
+  const explorer::StageMachine& machine = arguments.machine;
+  if (machine.is_array()) add("--machine", machine.profile);
+  for (const std::string& fault : machine.faults) add("--fault", fault);
+  for (const std::string& fault : machine.faults_after_cut) add("--fault-after-cut", fault);
+  if (!arguments.size.empty()) add("--size", arguments.size);
+  if (arguments.budget != plain.budget) add("--budget", std::to_string(arguments.budget));
+  if (arguments.seed != plain.seed) add("--seed", std::to_string(arguments.seed));
+  if (arguments.rounds != plain.rounds) add("--rounds", std::to_string(arguments.rounds));
+  if (arguments.trials != plain.trials) add("--trials", std::to_string(arguments.trials));
+  if (arguments.prefill != plain.prefill) add("--prefill", arguments.prefill);
+  if (arguments.disk.delay_us != plain.disk.delay_us)
+    add("--answer-delay-us", std::to_string(arguments.disk.delay_us));
+  if (arguments.jobs != plain.jobs) add("--jobs", std::to_string(arguments.jobs));
+  add("--db", arguments.database);
+  if (arguments.as_json) line.emplace_back("--json");
+  line.emplace_back("--resume");
+  fmt::print(stderr, "headcrash: interrupted; resume with: {}\n", shell_line(line));
+}
+
+}  // namespace
+
+std::vector<std::string> strategies_of(const ExploreArguments& arguments,
+                                       const explorer::StageMachine& machine) {
+  if (!arguments.strategies.empty()) return arguments.strategies;
+  if (machine.is_array()) return {"member", "physical"};
+  return {"prefix", "lose-all", "reorder", "torn"};
+}
+
+Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,
+                                       const adapters::LinuxAdapter& filesystem) {
+  const std::uint64_t least = std::max(filesystem.minimum_size_bytes, kSmallestDiskBytes);
+  if (arguments.size.empty()) return campaign::disk_bytes_of(arguments.machine, filesystem, least);
+  const auto bytes = base::parse_size(arguments.size, "--size");
+  if (!bytes) return pass_on(bytes);
+  if (*bytes < filesystem.minimum_size_bytes || *bytes % model::kSectorBytes != 0) {
+    return fail("--size", fmt::format("{} is too small or not whole sectors", arguments.size),
+                fmt::format("{} needs at least {} bytes", filesystem.name, filesystem.minimum_size_bytes));
+  }
+  if (*bytes / model::kSectorBytes > states::kStateSectorsMax)
+    return fail("--size", fmt::format("{} is more than crash states are made of", arguments.size),
+                "give 2T or less");
+  return *bytes;
+}
+
+int explore_into_database(const ExploreArguments& arguments) {
+  const base::Stopwatch watch;
+  if (arguments.workload.empty() && arguments.application.empty())
+    return report_error(
+        {"explore", "there is nothing to explore", "give --workload NAME or --application NAME"},
+        arguments.as_json);
+  const auto campaign = as_campaign(arguments);
+  if (!campaign) return report_error(campaign.error(), arguments.as_json);
+  const auto outcome = campaign::run_campaign(
+      *campaign, {.database = arguments.database,
+                  .cache = campaign::default_cache(),
+                  .jobs = arguments.jobs,
+                  .resume = arguments.resume,
+                  .stop_at_first = arguments.stop_at_first,
+                  .on_progress = [&](const auto& progress) { show_progress(progress, arguments.verbosity); },
+                  .interrupted = &interrupted()});
+  clear_line();
+  if (!outcome) return report_error(outcome.error(), arguments.as_json);
+  const auto summary = stored_summary(arguments.database, outcome->run);
+  if (!summary) return report_error(summary.error(), arguments.as_json);
+  print_outcome(*outcome, *summary,
+                {.database = arguments.database, .seconds = watch.ms() / 1000, .as_json = arguments.as_json});
+  if (outcome->interrupted) {
+    report_interrupted(arguments);
+    return kInterrupted;
+  }
+  if (outcome->finished_before) report_finished_before(outcome->run);
+  return exit_code_of(summary->figures.at("trial_verdicts"));
+}
+
+}  // namespace headcrash::cli

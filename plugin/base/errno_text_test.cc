@@ -1,0 +1,25 @@
+#include "plugin/base/errno_text.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+namespace headcrash::base {
+namespace {
+
+TEST(ErrnoText, SaysWhatTheErrorIsAndWhatItIsCalled) {
+  EXPECT_EQ(errno_text(ENOSPC), "No space left on device (ENOSPC)");
+  EXPECT_EQ(errno_text(EIO), "Input/output error (EIO)");
+}
+
+TEST(ErrnoText, OfAFileSystemsDamageTellsTheDamage) {
+  EXPECT_EQ(errno_text(EBADMSG), "wrong checksum (EBADMSG)");
+  EXPECT_EQ(errno_text(EUCLEAN), "damaged structure (EUCLEAN)");
+}
+
+TEST(ErrnoText, KeepsANumberThatHasNoName) {
+  EXPECT_EQ(errno_text(4000), "error 4000");
+}
+
+}  // namespace
+}  // namespace headcrash::base
