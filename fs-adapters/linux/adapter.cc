@@ -475,7 +475,7 @@ std::vector<std::string> under_kernels(const std::vector<std::string>& names,
   if (kernels.empty()) return names;
   std::vector<std::string> all;
   for (const std::string& name : names)
-    for (const std::string& kernel : kernels) all.push_back(name + "@" + kernel);
+    for (const std::string& kernel : kernels) all.push_back(fmt::format("{}@{}", name, kernel));
   return all;
 }
 

@@ -46,7 +46,7 @@ struct GuestParts {
   std::vector<std::string> modules;  ///< .ko files in the order of loading, or what modules_install made
   std::vector<std::string> tools;    ///< programs and scripts, found in the guest by their file names
   bool any() const { return !kernel.empty() || !modules.empty() || !tools.empty(); }
-  auto operator<=>(const GuestParts&) const = default;
+  bool operator==(const GuestParts&) const = default;
 };
 
 struct LinuxAdapter {

@@ -25,14 +25,16 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
-    std::map<adapters::GuestParts, vm::GuestImage> made;
+    std::vector<std::pair<const adapters::GuestParts*, vm::GuestImage>> made;
     for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign_)) {
-      if (!made.contains(filesystem->guest)) {
+      auto same =
+          std::ranges::find_if(made, [&](const auto& each) { return *each.first == filesystem->guest; });
+      if (same == made.end()) {
         Result<vm::GuestImage> image = vm::guest_image(options_.cache, filesystem->guest);
         if (!image) return pass_on(image);
-        made[filesystem->guest] = std::move(*image);
+        same = made.insert(made.end(), {&filesystem->guest, std::move(*image)});
       }
-      images_[filesystem->name] = made.at(filesystem->guest);
+      images_[filesystem->name] = same->second;
     }
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
     if (!todo_.empty()) {

@@ -206,7 +206,7 @@ std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data,
     if (const std::size_t count = stamped_run(data, sector, &stamped); count > 0) {
       const std::string owner =
           disk.history != nullptr ? disk.history->owner(disk.request, lba + sector) : "";
-      parts.add(owner.empty() ? stamped : stamped + ", of " + owner);
+      parts.add(owner.empty() ? stamped : fmt::format("{}, of {}", stamped, owner));
       sector += count;
       continue;
     }

@@ -69,7 +69,9 @@ std::string inode_change(Bytes now, Bytes old) {
 struct Entry {
   std::uint64_t inode = 0;
   std::string name;
-  auto operator<=>(const Entry&) const = default;
+  bool operator<(const Entry& other) const {
+    return inode != other.inode ? inode < other.inode : name < other.name;
+  }
 };
 
 std::set<Entry> entries_of(Bytes block) {
@@ -450,7 +452,7 @@ std::string ExtHistory::path(std::size_t request, std::uint64_t inode) const {
     if (found == names_.end() || depth == kPathMost) return {};
     const auto after = std::ranges::upper_bound(found->second, request, {}, &Name::request);
     const Name& name = after == found->second.begin() ? *after : *std::prev(after);
-    text = "/" + name.name + text;
+    text = fmt::format("/{}{}", name.name, text);
     inode = name.parent;
   }
   return text.empty() ? "/" : text;
