@@ -85,7 +85,7 @@ class StateCheck : private run::RecoveryGuest {
  private:
   run::Step<void> go();
   run::Step<void> load(bool fresh_guest);
-  Result<base::Descriptor> copy_of(model::DeviceId device) const;
+  Result<base::Descriptor> copy_of(model::DeviceId device, Unwritten unwritten = Unwritten::zeroes) const;
   Result<HostCheck> check_copies(double& copy_ms);
   bool check_on_host();
   bool check_stage_on_host();
@@ -169,15 +169,18 @@ run::Step<void> StateCheck::load(bool fresh_guest) {
 }
 
 /// Of one disk of the state.
-Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device) const {
+Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten unwritten) const {
   const auto image = checker_.run_->image(state_, device);
   if (!image) return pass_on(image);
-  return private_copy(*image);
+  return private_copy(*image, unwritten);
 }
 
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
-  auto copy = copy_of(state_.device);
+  // A journal is replayed before anything else is believed. Without one an inode can be on the disk and its indirect block
+  // not yet: what lies there instead, on a used disk, is what fsck has to see.
+  auto copy =
+      copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes : Unwritten::as_on_the_disk);
   if (!copy) return pass_on(copy);
   if (filesystem_.log_size_bytes == 0) {
     copy_ms = watch.ms();

@@ -113,13 +113,15 @@ bool host_can_check(const adapters::LinuxAdapter& filesystem) {
           can_run(filesystem.replay, has_log));
 }
 
-Result<base::Descriptor> private_copy(const states::StateImage& image) {
+Result<base::Descriptor> private_copy(const states::StateImage& image, Unwritten unwritten) {
   auto file = make_sparse_file(image.sectors() * kSectorBytes);
   if (!file) return file;
-  const Result<void> copied =
-      visit_pieces(image, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+  const Result<void> copied = visit_pieces(
+      image,
+      [&](std::uint64_t offset, std::span<const std::byte> bytes) {
         return put_sparse(*file, offset, bytes);
-      });
+      },
+      unwritten);
   if (!copied) return pass_on(copied);
   return file;
 }

@@ -12,6 +12,7 @@
 #include <chrono>
 
 #include "fs-adapters/linux/adapter.h"
+#include "harness/explorer/sparse_file.h"
 #include "plugin/base/descriptor.h"
 #include "plugin/states/state_image.h"
 
@@ -30,7 +31,8 @@ struct HostCheck {
 bool host_can_check(const adapters::LinuxAdapter& filesystem);
 
 /// A sparse file in memory that nobody else sees.
-Result<base::Descriptor> private_copy(const states::StateImage& image);
+Result<base::Descriptor> private_copy(const states::StateImage& image,
+                                      Unwritten unwritten = Unwritten::zeroes);
 
 /// Works on `copy` and changes it; on that of its log's disk, too, where it has one. Errors: a program that
 /// could not be run, was killed or took too long: then the check has to be done in a guest.

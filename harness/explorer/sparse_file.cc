@@ -123,10 +123,10 @@ Result<void> put_sparse(const base::Descriptor& file, std::uint64_t offset,
   return {};
 }
 
-Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_piece) {
+Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_piece, Unwritten unwritten) {
   Result<void> visited;
   std::vector<std::byte> buffer;
-  image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
+  const auto visit = [&](std::uint64_t lba, std::uint64_t sectors) {
     while (visited && sectors > 0) {
       const std::uint64_t some = std::min(sectors, kPieceSectors);
       buffer.resize(some * model::kSectorBytes);
@@ -135,24 +135,30 @@ Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_pie
       lba += some;
       sectors -= some;
     }
-  });
+  };
+  if (unwritten == Unwritten::zeroes)
+    image.visit_written(visit);
+  else
+    visit(0, image.sectors());
   return visited;
 }
 
 Result<void> visit_changes(const states::StateImage& image, const base::Descriptor& file,
-                           const OnPiece& on_piece) {
+                           const OnPiece& on_piece, Unwritten unwritten) {
   std::vector<std::byte> old, now;
   for (std::uint64_t lba = 0; lba < image.sectors(); lba += kPieceSectors) {
     const std::uint64_t sectors = std::min(kPieceSectors, image.sectors() - lba);
     const std::uint64_t offset = lba * model::kSectorBytes;
     old.resize(sectors * model::kSectorBytes);
     now.resize(old.size());
-    if (is_unwritten(image, lba, sectors) && is_hole(file, offset, now.size())) continue;
-    if (const auto read = read_recorded(image, lba, old); !read) return read;
+    const bool zeroes = unwritten == Unwritten::zeroes;
+    if (zeroes && is_unwritten(image, lba, sectors) && is_hole(file, offset, now.size())) continue;
+    if (const auto read = zeroes ? read_recorded(image, lba, old) : image.read(lba, old); !read) return read;
     if (::pread(file.get(), now.data(), now.size(), static_cast<off_t>(offset)) !=
         static_cast<ssize_t>(now.size()))
       return no_copy("cannot be read");
-    if (const auto seen = see_written_zeroes(image, file, offset, now, old); !seen) return seen;
+    if (zeroes)
+      if (const auto seen = see_written_zeroes(image, file, offset, now, old); !seen) return seen;
     if (const auto done = visit_unequal_blocks(old, now, offset, on_piece); !done) return done;
   }
   return {};

@@ -101,6 +101,28 @@ TEST(UsedDisk, HoldsWhatADumpRecognises) {
   EXPECT_EQ(std::get<workload::BeforeMkfs>(workload::read_stamp(std::span(served).first(512))).sector, 77U);
 }
 
+/// What fsck of a file system without a journal has to see, and what it changes of it.
+TEST(UsedDisk, AWholeCopyHasWhatWasThereBefore) {
+  const states::StateImage image = states::used_image(kImageSectors);
+  const auto copy = private_copy(image, Unwritten::as_on_the_disk);
+  ASSERT_TRUE(copy) << copy.error().message();
+  std::vector<std::byte> there(workload::kStampBytes), wanted(there.size());
+  ASSERT_EQ(::pread(copy->get(), there.data(), there.size(), 77 * 512), static_cast<ssize_t>(there.size()));
+  media::read_prior_bytes(77, wanted);
+  EXPECT_EQ(there, wanted);
+  const std::vector<std::byte> zeroes(kPageBytes);
+  ASSERT_EQ(::pwrite(copy->get(), zeroes.data(), zeroes.size(), 65536), static_cast<ssize_t>(zeroes.size()));
+  Changes seen;
+  ASSERT_TRUE(visit_changes(
+      image, *copy,
+      [&](std::uint64_t offset, auto bytes) -> Result<void> {
+        seen[offset] = bytes.size();
+        return {};
+      },
+      Unwritten::as_on_the_disk));
+  EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
+}
+
 /// A checker's copy would have to hold the whole disk, and what it left as it was is no change.
 TEST(UsedDisk, CopiesDoWithoutWhatWasThereBefore) {
   const states::StateImage image = states::used_image(kImageSectors);

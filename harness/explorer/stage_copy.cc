@@ -111,12 +111,14 @@ Result<base::Descriptor> StageCopier::copy() {
 }
 
 Result<void> StageCopier::change(const states::StateImage& image, const base::Descriptor& copy) {
-  return visit_changes(image, copy,
-                       [&](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
-                         if (::nbd_pwrite(connection_->nbd, bytes.data(), bytes.size(), offset, 0) != 0)
-                           return nbd_failed("cannot be written");
-                         return {};
-                       });
+  return visit_changes(
+      image, copy,
+      [&](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
+        if (::nbd_pwrite(connection_->nbd, bytes.data(), bytes.size(), offset, 0) != 0)
+          return nbd_failed("cannot be written");
+        return {};
+      },
+      Unwritten::as_on_the_disk);
 }
 
 }  // namespace headcrash::explorer

@@ -29,7 +29,7 @@ class StageCopier {
 
   /// Sparse: what is not known to be zeroes is read.
   Result<base::Descriptor> copy();
-  /// `copy` was made of `image`, which the stage still holds. After an error it holds some of both.
+  /// `copy` was made of all of `image` (Unwritten::as_on_the_disk), which the stage still holds. After an error it holds some of both.
   Result<void> change(const states::StateImage& image, const base::Descriptor& copy);
 
  private:

@@ -60,8 +60,8 @@ class StageGuest {
 
   /// What the stage holds now; nothing of it may be mounted.
   Result<base::Descriptor> copy_stage();
-  /// Before the first request after load(): puts what `copy` has and `image`, the state loaded, has not onto
-  /// the stage. After an error the state has to be loaded again.
+  /// Before the first request after load(): puts what `copy`, of all of the disk, has and `image`, the state loaded, has not
+  /// onto the stage. After an error the state has to be loaded again.
   Result<void> change_stage(const states::StateImage& image, const base::Descriptor& copy);
 
   device::StateServer& server();
