@@ -22,8 +22,8 @@ os::TimeNs ns_of(double seconds) {
 }  // namespace
 
 std::vector<Parameter> load_parameters() {
-  return {{"seconds", 40, "of load that count, for each point; the paper's are 600"},
-          {"warm-seconds", 20, "of load before that"},
+  return {{"seconds", 30, "of load that count, for each point; the paper's are 600"},
+          {"warm-seconds", 15, "of load before that"},
           {"precision-percent", 8, "between the highest load that is sustained and the lowest that is not"},
           {"nfsds", 64, "threads of the server; the paper does not print it"}};
 }
