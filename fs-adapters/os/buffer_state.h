@@ -78,7 +78,7 @@ class SpareBytes {
  private:
   // With AddressSanitizer none are kept: it sees who uses a buffer's bytes after their end.
 #ifdef HEADCRASH_ASAN
-  static constexpr std::size_t kBytesMax = 16 << 20;
+  static constexpr std::size_t kBytesMax = 0;
 #else
   static constexpr std::size_t kBytesMax = 16 << 20;
 #endif
