@@ -61,14 +61,14 @@ class BenchRunner {
       if (!program) return pass_on(program);
       programs.insert(std::move(*program));
     }
+    std::map<std::string, adapters::GuestParts> parts;
     for (const Cell& cell : cells_) {
-      if (images_.contains(cell.filesystem->name)) continue;
-      adapters::GuestParts parts = cell.filesystem->guest;
-      parts.tools.insert(parts.tools.end(), programs.begin(), programs.end());
-      auto image = vm::guest_image(options_.cache, parts);
-      if (!image) return pass_on(image);
-      images_[cell.filesystem->name] = std::move(*image);
+      const auto [own, added] = parts.emplace(cell.filesystem->name, cell.filesystem->guest);
+      if (added) own->second.tools.insert(own->second.tools.end(), programs.begin(), programs.end());
     }
+    auto images = vm::guest_images(options_.cache, parts);
+    if (!images) return pass_on(images);
+    images_ = *std::move(images);
     accelerator_ = vm::probe_accelerator(options_.cache).accelerator;
     auto kept = run::open_run(database_, {.kind = "bench",
                                           .name = bench_.name,
@@ -170,7 +170,7 @@ class BenchRunner {
   const BenchOptions& options_;
   db::Database database_;
   std::vector<Cell> cells_;
-  std::map<std::string, vm::GuestImage> images_;  ///< by file system; most share one
+  vm::GuestImages images_;  ///< by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::map<std::string, CellSamples> samples_;   ///< by cell

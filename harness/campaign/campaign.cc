@@ -25,17 +25,12 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
-    std::vector<std::pair<const adapters::GuestParts*, vm::GuestImage>> made;
-    for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign_)) {
-      auto same =
-          std::ranges::find_if(made, [&](const auto& each) { return *each.first == filesystem->guest; });
-      if (same == made.end()) {
-        Result<vm::GuestImage> image = vm::guest_image(options_.cache, filesystem->guest);
-        if (!image) return pass_on(image);
-        same = made.insert(made.end(), {&filesystem->guest, std::move(*image)});
-      }
-      images_[filesystem->name] = same->second;
-    }
+    std::map<std::string, adapters::GuestParts> parts;
+    for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign_))
+      parts.emplace(filesystem->name, filesystem->guest);
+    auto images = vm::guest_images(options_.cache, parts);
+    if (!images) return pass_on(images);
+    images_ = *std::move(images);
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
     if (!todo_.empty()) {
       base::sweep_scratch_folders();
@@ -161,8 +156,8 @@ class Runner {
   const CampaignOptions& options_;
   db::Database database_;
   TrialPlans plans_{campaign_};
-  std::vector<std::size_t> todo_;                 // of the plans
-  std::map<std::string, vm::GuestImage> images_;  // by file system; most share one
+  std::vector<std::size_t> todo_;  // of the plans
+  vm::GuestImages images_;         // by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;

@@ -38,8 +38,13 @@ Result<GuestImage> guest_image(const std::filesystem::path& cache, const adapter
 /// The same without building: nothing if an input changed, or none was ever built. Leaves the cache as it is.
 Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache);
 
+/// By the names of file systems: an image for each, those of equal parts made once. Errors as of guest_image().
+using GuestImages = std::map<std::string, GuestImage>;
+Result<GuestImages> guest_images(const std::filesystem::path& cache,
+                                 const std::map<std::string, adapters::GuestParts>& parts);
+
 /// The versions of their kernels, sorted, with commas between them.
-std::string kernels_of(const std::map<std::string, GuestImage>& images);
+std::string kernels_of(const GuestImages& images);
 
 enum class Accelerator { kvm, tcg };
 struct AcceleratorProbe {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -104,7 +105,20 @@ Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache) {
   return std::optional(*image);
 }
 
-std::string kernels_of(const std::map<std::string, GuestImage>& images) {
+Result<GuestImages> guest_images(const fs::path& cache,
+                                 const std::map<std::string, adapters::GuestParts>& parts) {
+  GuestImages images;
+  for (const auto& each : parts) {
+    const auto same =
+        std::ranges::find_if(images, [&](const auto& made) { return parts.at(made.first) == each.second; });
+    auto image = same == images.end() ? guest_image(cache, each.second) : Result<GuestImage>(same->second);
+    if (!image) return pass_on(image);
+    images[each.first] = *std::move(image);
+  }
+  return images;
+}
+
+std::string kernels_of(const GuestImages& images) {
   std::set<std::string> versions;
   for (const auto& [name, image] : images) versions.insert(image.kernel_version);
   return fmt::format("{}", fmt::join(versions, ", "));
