@@ -59,6 +59,9 @@ function(headcrash_use_precompiled whose)
   endif()
 endfunction()
 
+# What `cmake --install` installs: a package builds this and no tests.
+add_custom_target(installed)
+
 # What the sanitizer presets build: the unit tests, and those of them that start threads.
 add_custom_target(unit_tests)
 add_custom_target(threads_tests)

@@ -408,14 +408,14 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
   if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes) return {};
   lab_.reset();
-  auto lab =
-      explorer::Lab::start(1, {.image = image,
-                               .accelerator = context_.accelerator,
-                               .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
-                               .disk_bytes = context_.campaign->size_bytes,
-                               .log_bytes = log_bytes,
-                               .cache = context_.cache,
-                               .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s)});
+  auto lab = explorer::Lab::start(1, {.image = image,
+                                      .accelerator = context_.accelerator,
+                                      .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
+                                      .disk_bytes = context_.campaign->size_bytes,
+                                      .log_bytes = log_bytes,
+                                      .cache = context_.cache,
+                                      .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
+                                      .interrupted = context_.interrupted});
   if (!lab) return pass_on(lab);
   lab_ = std::move(*lab);
   image_key_ = image.key;

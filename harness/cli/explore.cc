@@ -32,6 +32,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMarksNamed = 12;
 constexpr std::uint32_t kStoredRoundsMin = 4;  ///< of a campaign's workload
+constexpr const char* kFormattedName = "formatted.hcrec";
 constexpr const char* kRecordingName = "workload.hcrec";
 
 /// Of this process, of the children that have ended, and of those that run (fields 14 and 15 of
@@ -97,6 +98,13 @@ Result<void> make_folder(const ExploreArguments& arguments) {
   return {};
 }
 
+/// Those that an interruption has left incomplete; `folder` may be empty.
+void remove_recordings(const fs::path& folder) {
+  if (folder.empty()) return;
+  std::error_code error;
+  for (const char* name : {kFormattedName, kRecordingName}) fs::remove(folder / name, error);
+}
+
 /// mkfs and the workload on the first guest; both recordings lie in one folder.
 Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
   fs::path folder = arguments.keep;
@@ -109,7 +117,7 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
     explored.kept = folder;
   }
   explorer::StageGuest& guest = explored.lab->guest(0);
-  const auto disk = explorer::format_disk(guest, explored.filesystem, folder / "formatted.hcrec",
+  const auto disk = explorer::format_disk(guest, explored.filesystem, folder / kFormattedName,
                                           explorer::uuid_from(arguments.seed), disk_options(arguments));
   if (!disk) return pass_on(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
   const fs::path recording = folder / kRecordingName;
@@ -225,7 +233,10 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   explored.lab = std::move(*lab);
   if (arguments.recording.empty()) {
     auto workload = record(arguments, explored);
-    if (!workload) return pass_on(workload);
+    if (!workload) {
+      if (interrupted()) remove_recordings(explored.kept);
+      return pass_on(workload);
+    }
     explored.workload = std::move(*workload);
   }
 
@@ -340,6 +351,7 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
                                                   .recordings = folder,
                                                   .replay = replay_command(explored),
                                                   .interrupted = &interrupted()});
+    if (interrupted()) return {};
     if (!report) return pass_on(report);
     const fs::path account = folder / fmt::format("failure-{}.txt", i + 1);
     std::ofstream file(account);
@@ -396,8 +408,11 @@ int run(const ExploreArguments& arguments) {
   catch_interrupts();
   if (!arguments.database.empty()) return explore_into_database(arguments);
   Explored explored;
-  if (const auto done = explore(arguments, explored); !done)
-    return report_error(done.error(), arguments.as_json);
+  if (const auto done = explore(arguments, explored); !done) {
+    if (!interrupted()) return report_error(done.error(), arguments.as_json);
+    fmt::print(stderr, "headcrash: interrupted; no state was checked\n");
+    return kInterrupted;
+  }
   const auto confirmed =
       std::any_of(explored.result.failures.begin(), explored.result.failures.end(),
                   [](const explorer::ConfirmedFailure& failure) { return failure.confirmed; });

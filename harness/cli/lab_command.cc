@@ -91,7 +91,8 @@ Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& f
                                            .accelerator = vm::probe_accelerator(cache).accelerator,
                                            .disk_bytes = disk_bytes,
                                            .log_bytes = filesystem.log_size_bytes,
-                                           .cache = cache});
+                                           .cache = cache,
+                                           .interrupted = &interrupted()});
   if (lab)
     for (explorer::StageGuest* guest : (*lab)->guests()) guest->put_under(machine);
   return lab;

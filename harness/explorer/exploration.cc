@@ -79,10 +79,9 @@ class Exploration {
  private:
   Result<void> explore_workload(const states::ExploreOptions& explore);
   void explore_recoveries(std::uint64_t budget);
-  bool stopped() const {
-    return error_ || (options_.stop_at_first && confirmed_) ||
-           (options_.interrupted != nullptr && *options_.interrupted);
-  }
+  /// What a guest was asked meanwhile has ended without an answer.
+  bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
+  bool stopped() const { return error_ || (options_.stop_at_first && confirmed_) || interrupted(); }
   /// Until the source is dry. `strategy`: what the states are reported under, if not what found them.
   void work(StageGuest& guest, Source& source, std::optional<Strategy> strategy);
   void look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
@@ -188,6 +187,7 @@ bool Exploration::drawn(std::uint64_t digest) const {
 void Exploration::look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
                           std::optional<Strategy> strategy) {
   StateOutcome outcome = checker.check(guest, found.state, {});
+  if (interrupted()) return;
   outcome.strategy = strategy.value_or(found.strategy);
   outcome.digest = found.digest;
   const bool failed = is_failure(outcome);
@@ -213,6 +213,7 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker, const 
   if (failed) return confirm(guest, checker, found.state, outcome);
   if (outcome.in_guest_only || !drawn(found.digest)) return;
   const StateOutcome second = checker.check(guest, found.state, {.wholly_in_guest = true});
+  if (interrupted()) return;
   const std::string differs = disagreement(outcome, second);
   const std::lock_guard lock(mutex_);
   ++result_.sampled;
@@ -233,6 +234,11 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker, const 
     }
   }
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
+  if (interrupted()) {
+    const std::lock_guard lock(mutex_);
+    ++result_.unconfirmed;
+    return;
+  }
   ConfirmedFailure failure{
       .outcome = outcome,
       .confirmed = is_failure(second) && second.judgement.verdict != oracle::Verdict::harness_error,

@@ -99,7 +99,7 @@ Result<void> StageGuest::State::restore() {
   auto started = vm::Guest::start(spec, options.cache, scratch);
   if (!started) return pass_on(started);
   guest = std::move(*started);
-  session.emplace(*guest, options.step_timeout);
+  session.emplace(*guest, options.step_timeout, options.interrupted);
   ++restores;
   for (const auto& ready : {session->set_clock(run::seed_digits(stage + 1)),
                             session->kernel_log().map([](const std::string&) {})}) {

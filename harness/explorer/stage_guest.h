@@ -8,6 +8,7 @@
 // After a hang, an oops, a refused unmount or any doubt the guest is thrown away and a fresh one restored
 // from the saved state (0.15 to 0.7 s); the caller need not care.
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 
@@ -27,6 +28,8 @@ struct StageGuestOptions {
   std::uint64_t log_bytes = 0;  ///< of a disk for the log; 0: there is none
   std::filesystem::path cache;  ///< saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
+  const std::atomic<bool>* interrupted =
+      nullptr;  ///< ends what a guest is asked, at once; outlives the guest
 };
 
 class StageGuest {

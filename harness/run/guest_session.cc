@@ -223,7 +223,7 @@ Step<RunOutcome> GuestSession::run_application(const workload::Application& appl
                      {"timeout_ms", timeout_.count()},
                      {"mark", kStageMarks},
                      {"each_command_persists", application.each_command_persists}};
-  const auto answer = guest_.call(request, timeout_ + kExecGrace);
+  const auto answer = ask(request, timeout_ + kExecGrace);
   if (!answer) return failed("run-application", answer.error());
   RunOutcome outcome{.done = answer->value("done", std::size_t{0})};
   if (answer->value("timed_out", false))
@@ -238,9 +238,8 @@ Step<RunOutcome> GuestSession::run_application(const workload::Application& appl
 
 Step<oracle::VerifierEnd> GuestSession::verify_application(const std::vector<std::string>& argv,
                                                            const std::string& told) {
-  const auto answer =
-      guest_.call({{"do", "exec"}, {"argv", argv}, {"stdin", told}, {"timeout_ms", timeout_.count()}},
-                  timeout_ + kExecGrace);
+  const auto answer = ask({{"do", "exec"}, {"argv", argv}, {"stdin", told}, {"timeout_ms", timeout_.count()}},
+                          timeout_ + kExecGrace);
   if (!answer) return failed("verify", answer.error());
   if (answer->value("timed_out", false))
     return stop(oracle::Verdict::hang, "the verifier did not end in time");

@@ -3,9 +3,12 @@
 // that requests were inside. The number of bins is bounded: when there would be more, each two become one, so that a phase of
 // any length costs the same.
 //
-//   requests   |----A----|   |--B--|
-//   bins       |  1  |  2  |  3  |  4  |     A counts its sectors in bin 2, where it was completed, and its time in both;
-//                                            inside_ns / width is the mean number of requests inside
+//   requests   |----A----|
+//                 |--------B--------|
+//   bins       |  1  |  2  |  3  |  4  |     A's sectors are spread over bins 1 and 2, B's from the end of A on over 2 to 4: a
+//                                            device that serves one after the other is never faster than it was. The time
+//                                            of each counts in all bins where it was inside: inside_ns / width is the mean
+//                                            number of requests inside
 
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +40,10 @@ class LoadSeries {
 
  private:
   Bin& bin_at(model::TimeNs at);  ///< REQUIRES: at >= begin()
+  void spread(std::uint64_t Bin::*count, std::uint64_t sectors, model::TimeNs from, model::TimeNs to);
 
   model::TimeNs begin_;
+  model::TimeNs last_completion_ = 0;
   model::TimeNs width_ = kNarrowest;
   std::vector<Bin> bins_;
 };

@@ -10,7 +10,7 @@ namespace {
 using model::kMillisecondNs;
 using model::Op;
 
-TEST(LoadSeries, CountsARequestWhereItIsCompletedAndItsTimeWhereItWasInside) {
+TEST(LoadSeries, CountsAFlushWhereItIsCompletedAndTimeWhereARequestWasInside) {
   LoadSeries series(10 * kMillisecondNs);
   series.completed(Op::write, 8, 10 * kMillisecondNs + 500'000, 12 * kMillisecondNs + 250'000);
   series.completed(Op::read, 16, 11 * kMillisecondNs, 11 * kMillisecondNs + 250'000);
@@ -22,8 +22,19 @@ TEST(LoadSeries, CountsARequestWhereItIsCompletedAndItsTimeWhereItWasInside) {
   EXPECT_EQ(series.bins()[1].inside_ns, 1'250'000);
   EXPECT_EQ(series.bins()[2].inside_ns, 350'000);
   EXPECT_EQ(series.bins()[1].sectors_read, 16U);
-  EXPECT_EQ(series.bins()[2].sectors_written, 8U);
   EXPECT_EQ(series.bins()[2].flushes, 1U);
+}
+
+/// A drive that writes 1000 sectors in 100 ms is not shown as writing them in one.
+TEST(LoadSeries, SpreadsSectorsOverTheTimeSinceTheCompletionBefore) {
+  LoadSeries series;
+  series.completed(Op::write, 1000, 0, 100 * kMillisecondNs);
+  series.completed(Op::write, 500, 0, 150 * kMillisecondNs);  // waited for the first one
+  series.completed(Op::read, 7, 200 * kMillisecondNs, 200 * kMillisecondNs);
+  ASSERT_EQ(series.bins().size(), 201U);
+  for (std::size_t i = 0; i < 150; ++i) EXPECT_NEAR(series.bins()[i].sectors_written, 10, 1) << i;
+  EXPECT_EQ(series.bins()[160].sectors_written, 0U);
+  EXPECT_EQ(series.bins()[200].sectors_read, 7U) << "takes no time";
 }
 
 TEST(LoadSeries, CountsOnlyWhatIsOfItsInterval) {

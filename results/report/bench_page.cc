@@ -65,6 +65,33 @@ std::string folded_plots(const std::vector<Plot>& plots, const char* of_what, co
                  html);
 }
 
+/// The least bound of the histogram that `share` of them do not exceed.
+std::string quantile(const BenchCurve& curve, double share) {
+  const auto at =
+      std::ranges::find_if(curve.points, [&](const auto& point) { return point.second >= share - 1e-9; });
+  return microseconds(at == curve.points.end() ? curve.points.back().first : at->first);
+}
+
+/// Curves of few flushes lie on each other.
+std::string flush_table(const std::vector<BenchCurve>& curves) {
+  std::vector<std::vector<std::string>> rows;
+  rows.reserve(curves.size());
+  for (const BenchCurve& each : curves)
+    rows.push_back({entrant_name(each.filesystem, each.variant) +
+                        fmt::format("<small>{} &middot; {} {}</small>", escape(each.device),
+                                    escape(each.workload), escape(each.parameters)),
+                    fmt::format("{}", each.requests), quantile(each, 0.5), quantile(each, 0.9),
+                    quantile(each, 0.99), quantile(each, 1)});
+  using Kind = Column::Kind;
+  return html_table({{"file system"},
+                     {"flushes", Kind::number},
+                     {"p50", Kind::number},
+                     {"p90", Kind::number},
+                     {"p99", Kind::number},
+                     {"most", Kind::number}},
+                    rows, "cards");
+}
+
 Section response_section(const Benchmark& bench, const BenchPlots& plots) {
   if (plots.latency.empty() && plots.flushes.empty()) return {};
   const std::string legend = Dashes(entrant_names(bench)).legend();
@@ -79,8 +106,8 @@ Section response_section(const Benchmark& bench, const BenchPlots& plots) {
   if (!plots.flushes.empty())
     html += folded_plots(
         plots.flushes, "flushes",
-        legend + plot_grid(plots.flushes) +
-            "<p class=\"note\">The same of flushes. A file system that sends none is not in it.</p>\n" +
+        legend + plot_grid(plots.flushes) + flush_table(bench.flushes) +
+            "<p class=\"note\">The same of flushes, in numbers to the next bound of the histogram. A file system that sends none is not in it.</p>\n" +
             query_note("bench_flushes", bench.facts.run.id));
   return {.id = "latency", .title = "Response times of requests", .html = html};
 }
@@ -94,7 +121,8 @@ Section load_section(const Benchmark& bench, const std::vector<Plot>& plots) {
           plots, "throughput and requests in the device",
           Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
               "<p class=\"note\">The first repetition of each file system, over the model time of a phase. Bytes "
-              "count where their request was completed; requests in the device are a mean over each stretch.</p>\n" +
+              "are spread over the time since the request before was completed; requests in the device are a mean "
+              "over each stretch.</p>\n" +
               query_note("bench_load", bench.facts.run.id))};
 }
 

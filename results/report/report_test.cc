@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 
 #include "results/db/database_fixture.h"
 #include "results/db/statement.h"
+#include "results/report/facts.h"
 #include "results/report/page_parts.h"
 #include "results/report/synthetic_run.h"
 
@@ -301,6 +303,39 @@ TEST_F(ReportTest, ForALook) {
   failed.planned = 20;
   fill(db, failed);
   EXPECT_TRUE(write_report(db, {std::filesystem::path(where) / "invalid", std::nullopt}));
+}
+
+/// What SQLite's virtual machine does for the report of one cell, in thousands of instructions: work, not time.
+std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int requests) {
+  auto db = must(db::Database::open(file, db::Database::Access::read_write));
+  must(db::execute(db.handle(), "PRAGMA synchronous = OFF").map([] { return true; }));
+  auto shape = three_cells();
+  shape.cells.resize(1);
+  shape.cells[0].verdicts.assign(trials, "replayed");
+  for (std::size_t i = 0; i < trials; i += 10) shape.cells[0].verdicts[i] = "silent-loss";
+  shape.requests = requests;
+  fill(db, shape);
+  std::int64_t thousands = 0;
+  const auto count = [](void* counter) { return ++*static_cast<std::int64_t*>(counter), 0; };
+  sqlite3_progress_handler(db.handle(), 1000, count, &thousands);
+  EXPECT_EQ(must(gather(db, std::nullopt)).trials.size(), trials);
+  sqlite3_progress_handler(db.handle(), 0, nullptr, nullptr);
+  return thousands;
+}
+
+/// The report of 10 000 trials stays within seconds because each further trial costs as much as the one before, and
+/// nothing for the requests that were sampled of it.
+TEST_F(ReportTest, FurtherTrialsCostTheSameAndTheirSamplesNothing) {
+  const auto work = [&](std::size_t trials, int requests) {
+    return work_of(folder() / fmt::format("{}-{}.db", trials, requests), trials, requests);
+  };
+  const std::int64_t first = work(60, 100) - work(30, 100), then = work(120, 100) - work(60, 100),
+                     few_requests = work(120, 10) - work(60, 10);
+  RecordProperty("thousands_of_instructions", static_cast<int>(then));
+  EXPECT_GT(first, 0);
+  EXPECT_LT(static_cast<double>(then), 2.5 * static_cast<double>(first)) << "twice as many were added";
+  EXPECT_LT(static_cast<double>(then), 1.2 * static_cast<double>(few_requests))
+      << "trials with ten times as many requests";
 }
 
 /// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of a campaign of so many takes. A tenth of them lose data.

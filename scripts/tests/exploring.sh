@@ -65,6 +65,42 @@ exits 0 "$headcrash" report --db explored.db -o explored
 exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --strategy lose-all --budget 4 --jobs 1 --db explored.db
 exits 1 "$headcrash" replay 3 --db explored.db
 
+# what a guest does is not waited for when the user interrupts: mkfs, and the check of a state, which then counts for nothing
+cat >slow-mkfs.toml <<'EOF'
+base = "ext4"
+[mkfs]
+command = ["busybox", "sleep", "50"]
+EOF
+cat >slow-check.toml <<'EOF'
+base = "ext4"
+[check]
+command = ["busybox", "sleep", "50"]
+host = false
+EOF
+for part in mkfs:formatted.hcrec check:workload.operations.txt; do
+  name=slow-${part%%:*} begun=${part#*:}
+  "$headcrash" explore --fs "$name.toml" --workload overwrite-fsync --rounds 4 --jobs 1 --record "$name" --json >out 2>err &
+  server=$!
+  for _ in $(seq 1200); do
+    [ ! -e "$name/$begun" ] || break
+    kill -0 "$server" 2>/dev/null || failed "$name ended: $(cat out err)"
+    sleep 0.1
+  done
+  [ -e "$name/$begun" ] || failed "$name did not begin: $(cat out err)"
+  sleep 2
+  kill -INT "$server"
+  began=$SECONDS status=0
+  wait "$server" || status=$?
+  server=
+  [ "$status" -eq 130 ] || failed "$name, interrupted, gave exit code $status: $(cat out err)"
+  [ $((SECONDS - began)) -lt 20 ] || failed "$name, interrupted, waited $((SECONDS - began)) s for the guest"
+  [ "$(tail -n 1 err | cut -d ';' -f 1)" = 'headcrash: interrupted' ] || failed "$name does not say that it was interrupted: $(cat err)"
+  ! pgrep -f "$scratch" >/dev/null || failed "$name left processes behind: $(pgrep -af "$scratch")"
+done
+[ -z "$(ls slow-mkfs)" ] || failed "an interrupted mkfs leaves $(ls slow-mkfs)"
+[ "$(perl -MJSON::PP -0777 -ne 'my $f = decode_json($_); print "$f->{checked} ", scalar @{$f->{failures}}' out)" = "0 0" ] ||
+  failed "a check that was interrupted counts: $(cat out)"
+
 # a journal on a second disk: states of both disks at once, the control without flushes is caught, and its failure seen again
 cat >disks.toml <<'EOF'
 trials = 1
