@@ -104,8 +104,10 @@ int run(const ExtractArguments& arguments) {
            {"image_bytes", made->image_bytes},
            {"script", made->script.string()},
            {"account", made->account.string()},
-           {"workload", made->workload.empty() ? nlohmann::json(nullptr) : nlohmann::json(made->workload.string())},
-           {"no_workload", made->no_workload.empty() ? nlohmann::json(nullptr) : nlohmann::json(made->no_workload)}});
+           {"workload",
+            made->workload.empty() ? nlohmann::json(nullptr) : nlohmann::json(made->workload.string())},
+           {"no_workload",
+            made->no_workload.empty() ? nlohmann::json(nullptr) : nlohmann::json(made->no_workload)}});
   } else {
     fmt::print("{} ({} KiB on this disk)\n{}\n{}\n", made->image.string(), made->image_bytes / 1024,
                made->account.string(), made->script.string());

@@ -126,9 +126,8 @@ std::string name_check(const oracle::Finding& finding) {
                        quoted(expected.substr(kLink.size(), expected.size() - kLink.size() - 1)));
   constexpr std::string_view kAlso = "also \"";
   if (expected == "one name" && finding.found.starts_with(kAlso) && finding.found.ends_with('"'))
-    return fmt::format(
-        "expect_one_name {} {}", path,
-        quoted(finding.found.substr(kAlso.size(), finding.found.size() - kAlso.size() - 1)));
+    return fmt::format("expect_one_name {} {}", path,
+                       quoted(finding.found.substr(kAlso.size(), finding.found.size() - kAlso.size() - 1)));
   unsigned links = 0;
   if (std::sscanf(expected.c_str(), "link count %u,", &links) == 1)
     return fmt::format("expect_links {} {}", path, links);

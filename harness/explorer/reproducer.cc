@@ -110,8 +110,8 @@ Result<std::string> reproducer_script(const ReproducerOf& of, const std::string&
   if (const auto can = can_be_reproduced(*of.filesystem); !can) return pass_on(can);
   return "#!/bin/sh\n" + as_comment(of.account) + "\n" + script_head(of) +
          script_setting("image", image_name) +
-         checks_function(plain_checks(of.findings, of.operations, Content::stamps)) + embedded_script("look.sh") +
-         embedded_script("reproduce.sh");
+         checks_function(plain_checks(of.findings, of.operations, Content::stamps)) +
+         embedded_script("look.sh") + embedded_script("reproduce.sh");
 }
 
 Result<void> write_raw_image(const states::StateImage& image, const fs::path& path) {

@@ -98,15 +98,16 @@ TEST(PlainChecks, UnderstandTheOracle) {
 }
 
 TEST(PlainChecks, LeaveToHumansWhatNoToolTells) {
-  EXPECT_EQ(plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {}, Content::stamps),
+  EXPECT_EQ(plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {},
+                         Content::stamps),
             std::vector<std::string>{"expect_size 'f' 512 9223372036854775807"})
       << "a shell counts no further";
-  EXPECT_EQ(
-      plain_checks({{Verdict::lost_synced_data, Tier::de_facto, "it's", "mode 644", "mode 600"}}, {}, Content::stamps),
-      (std::vector<std::string>{"look_yourself 'it'\\''s' 'mode 644' 'mode 600'"}));
-  EXPECT_EQ(
-      plain_checks({{Verdict::non_atomic_rename, Tier::de_facto, "a", "one name", "also \"d/b\""}}, {}, Content::stamps),
-      std::vector<std::string>{"expect_one_name 'a' 'd/b'"});
+  EXPECT_EQ(plain_checks({{Verdict::lost_synced_data, Tier::de_facto, "it's", "mode 644", "mode 600"}}, {},
+                         Content::stamps),
+            (std::vector<std::string>{"look_yourself 'it'\\''s' 'mode 644' 'mode 600'"}));
+  EXPECT_EQ(plain_checks({{Verdict::non_atomic_rename, Tier::de_facto, "a", "one name", "also \"d/b\""}}, {},
+                         Content::stamps),
+            std::vector<std::string>{"expect_one_name 'a' 'd/b'"});
 }
 
 /// An adapter whose commands are harmless, on a file system whose files need no mount to be read.

@@ -18,7 +18,8 @@ namespace {
 using workload::Operation;
 using Kind = Operation::Kind;
 
-constexpr unsigned kFirstDescriptor = 4, kLastDescriptor = 9;  // a shell knows those of one digit; 3 is left to it
+constexpr unsigned kFirstDescriptor = 4,
+                   kLastDescriptor = 9;  // a shell knows those of one digit; 3 is left to it
 constexpr std::uint32_t kLargestByte = 255;
 
 std::string subject_of(std::size_t number, const Operation& operation) {
@@ -30,7 +31,8 @@ class Descriptors {
  public:
   std::optional<unsigned> open(const std::string& name) {
     for (unsigned each = kFirstDescriptor; each <= kLastDescriptor; ++each) {
-      if (std::any_of(open_.begin(), open_.end(), [&](const auto& one) { return one.second == each; })) continue;
+      if (std::any_of(open_.begin(), open_.end(), [&](const auto& one) { return one.second == each; }))
+        continue;
       open_[name] = each;
       return each;
     }
@@ -113,9 +115,10 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::write_mapped:
     case Kind::append:
       if (operation.version == 0 || operation.version > kLargestByte)
-        return fail(subject, fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
-      return fmt::format("{} {} {} {} {}", write_word(operation.kind), path, operation.offset, operation.length,
-                         operation.version);
+        return fail(subject,
+                    fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
+      return fmt::format("{} {} {} {} {}", write_word(operation.kind), path, operation.offset,
+                         operation.length, operation.version);
     case Kind::truncate:
       return fmt::format("io -c 'truncate {}' {}", operation.length, path);
     case Kind::allocate:
@@ -123,8 +126,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::punch:
     case Kind::zero:
     case Kind::zero_keep:
-      return fmt::format("io -c '{} {} {}' {}", range_word(operation.kind), operation.offset, operation.length,
-                         path);
+      return fmt::format("io -c '{} {} {}' {}", range_word(operation.kind), operation.offset,
+                         operation.length, path);
     case Kind::link:
       return fmt::format("ln -T {} {}", path, target);
     case Kind::symlink:
@@ -138,7 +141,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::rename_whiteout:
       return renamed(4);
     case Kind::setxattr:
-      return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute), quoted(operation.value), path);
+      return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute), quoted(operation.value),
+                         path);
     case Kind::removexattr:
       return fmt::format("setfattr -x {} {}", quoted(operation.attribute), path);
     case Kind::chmod:
@@ -183,7 +187,8 @@ Result<std::string> operations_in_shell(std::span<const Operation> operations,
     const auto failed = std::find_if(failed_operations.begin(), failed_operations.end(),
                                      [&](const auto& each) { return each.operation == number; });
     if (failed != failed_operations.end()) {
-      if (failed->outcome == workload::Outcome::partial) return fail(subject, "there was no room to do all of it");
+      if (failed->outcome == workload::Outcome::partial)
+        return fail(subject, "there was no room to do all of it");
       text += fmt::format("  # {}  {}: not possible there\n", number, workload::format(operation));
       continue;
     }
@@ -201,7 +206,8 @@ Result<std::string> operations_in_shell(std::span<const Operation> operations,
       text += fmt::format("  exec {}>&-\n", descriptors.close(operation.path));
     if (workload::is_persistence_point(operation)) text += fmt::format("  mark {}\n", number);
   }
-  for (const auto& [name, descriptor] : descriptors.still_open()) text += fmt::format("  exec {}>&-\n", descriptor);
+  for (const auto& [name, descriptor] : descriptors.still_open())
+    text += fmt::format("  exec {}>&-\n", descriptor);
   return text;
 }
 

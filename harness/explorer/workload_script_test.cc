@@ -46,17 +46,36 @@ TEST(OperationsInShell, HaveAWordForEachKind) {
       "rename-noreplace g h\nrename-exchange h s\nrename-whiteout s t\nsetxattr d/f user.x one\n"
       "removexattr d/f user.x\nchmod d/f 640\nchown d/f 1 2\ntouch d/f 1000000000\nfdatasync d/f\nfsyncdir d\n"
       "fsyncdir .\nsyncfs\nrest 3\njoin\nunlink h\nrmdir d\n");
-  for (const char* each :
-       {" mkdir 'd'\n", " create 'd/f'\n", " write_sync 'd/f' 0 512 1\n  mark 2\n",
-        " write_dsync 'd/f' 0 512 2\n  mark 3\n", " write_direct 'd/f' 0 512 3\n  step 5",
-        " write_mapped 'd/f' 0 512 4\n  mark 5\n", " append 'd/f' 512 512 5\n", " io -c 'truncate 100' 'd/f'\n",
-        " io -c 'falloc 0 4096' 'd/f'\n", " io -c 'falloc -k 0 8192' 'd/f'\n", " io -c 'fpunch 0 512' 'd/f'\n",
-        " io -c 'fzero 0 512' 'd/f'\n", " io -c 'fzero -k 0 1024' 'd/f'\n", " ln -T 'd/f' 'g'\n",
-        " ln -sT 'to' 's'\n", " rename_flags 'g' 'h' 1\n", " rename_flags 'h' 's' 2\n",
-        " rename_flags 's' 't' 4\n", " setfattr -n 'user.x' -v 'one' 'd/f'\n", " setfattr -x 'user.x' 'd/f'\n",
-        " chmod 640 'd/f'\n", " chown 1:2 'd/f'\n", " touch -c -m -d @1000000000 'd/f'\n",
-        " io -c fdatasync 'd/f'\n  mark 23\n", " io -c fsync 'd'\n  mark 24\n", " io -c fsync .\n  mark 25\n",
-        " io -c syncfs .\n  mark 26\n", " sleep 3\n  mark 27\n  step 29", " unlink 'h'\n", " rmdir 'd'\n"})
+  for (const char* each : {" mkdir 'd'\n",
+                           " create 'd/f'\n",
+                           " write_sync 'd/f' 0 512 1\n  mark 2\n",
+                           " write_dsync 'd/f' 0 512 2\n  mark 3\n",
+                           " write_direct 'd/f' 0 512 3\n  step 5",
+                           " write_mapped 'd/f' 0 512 4\n  mark 5\n",
+                           " append 'd/f' 512 512 5\n",
+                           " io -c 'truncate 100' 'd/f'\n",
+                           " io -c 'falloc 0 4096' 'd/f'\n",
+                           " io -c 'falloc -k 0 8192' 'd/f'\n",
+                           " io -c 'fpunch 0 512' 'd/f'\n",
+                           " io -c 'fzero 0 512' 'd/f'\n",
+                           " io -c 'fzero -k 0 1024' 'd/f'\n",
+                           " ln -T 'd/f' 'g'\n",
+                           " ln -sT 'to' 's'\n",
+                           " rename_flags 'g' 'h' 1\n",
+                           " rename_flags 'h' 's' 2\n",
+                           " rename_flags 's' 't' 4\n",
+                           " setfattr -n 'user.x' -v 'one' 'd/f'\n",
+                           " setfattr -x 'user.x' 'd/f'\n",
+                           " chmod 640 'd/f'\n",
+                           " chown 1:2 'd/f'\n",
+                           " touch -c -m -d @1000000000 'd/f'\n",
+                           " io -c fdatasync 'd/f'\n  mark 23\n",
+                           " io -c fsync 'd'\n  mark 24\n",
+                           " io -c fsync .\n  mark 25\n",
+                           " io -c syncfs .\n  mark 26\n",
+                           " sleep 3\n  mark 27\n  step 29",
+                           " unlink 'h'\n",
+                           " rmdir 'd'\n"})
     EXPECT_NE(text.find(each), std::string::npos) << each << " is not in\n" << text;
 }
 
@@ -72,7 +91,8 @@ TEST(OperationsInShell, KeepFilesOpenByADescriptor) {
             "  exec 4>&-\n");
   const std::string two = in_shell("create a\nopen a %f\nopen a %g\nclose %f\nopen a %h\n");
   EXPECT_NE(two.find("exec 5<> 'a'"), std::string::npos) << two;
-  EXPECT_NE(two.find("  exec 4>&-\n  step 4 'open a %h' true\n  command exec 4<> 'a'"), std::string::npos) << two;
+  EXPECT_NE(two.find("  exec 4>&-\n  step 4 'open a %h' true\n  command exec 4<> 'a'"), std::string::npos)
+      << two;
   EXPECT_TRUE(two.ends_with("  exec 5>&-\n  exec 4>&-\n")) << "what is open at the end is closed:\n" << two;
 }
 
@@ -127,9 +147,9 @@ class WorkloadScriptTest : public testing::Test {
   }
   int run(const std::string& text, const std::string& words = "") {
     std::ofstream(folder_ / "workload.sh") << text;
-    return std::system(
-        ("sh " + words + " '" + (folder_ / "workload.sh").string() + "' > '" + (folder_ / "out").string() + "' 2>&1")
-            .c_str());
+    return std::system(("sh " + words + " '" + (folder_ / "workload.sh").string() + "' > '" +
+                        (folder_ / "out").string() + "' 2>&1")
+                           .c_str());
   }
 
   TemporaryFolder folder_;
@@ -186,12 +206,12 @@ TEST_F(WorkloadScriptTest, IsRefusedWithoutAWorkload) {
 class ReplayLogTest : public WorkloadScriptTest {
  protected:
   ReplayLogTest() {
-    add(0, 2, 0, "A");       // 0: sectors 0, 1
-    add(1, 1, 2, "B");       // 1: sector 1, FUA
+    add(0, 2, 0, "A");  // 0: sectors 0, 1
+    add(1, 1, 2, "B");  // 1: sector 1, FUA
     add(0, 0, 8, "", "operation-4");
-    add(4, 2, 1, "C");       // 3: FLUSH
-    add(4, 1, 4, "");        // 4: discard
-    put(16, 4, entries_);    // the number of entries
+    add(4, 2, 1, "C");     // 3: FLUSH
+    add(4, 1, 4, "");      // 4: discard
+    put(16, 4, entries_);  // the number of entries
     put(0, 8, 0x6a736677736872);
     put(8, 8, 1);
     put(24, 4, 512);
