@@ -97,6 +97,18 @@ TEST(PlainChecks, UnderstandTheOracle) {
     EXPECT_NE(lines.find(each), std::string::npos) << each << " is not in\n" << lines;
 }
 
+TEST(PlainChecks, SeeNothingStaleBehindTheEnd) {
+  const std::string nothing = " 4294967295";  // what cksum says of no bytes
+  const auto check = [](const std::string& expected) {
+    return plain_checks(
+        {{Verdict::stale_data, Tier::integrity, "f", expected + " in block 9", "other bytes"}},
+        operations("create f\nwrite f 0 512 1 1\n"), Content::version_bytes)[0];
+  };
+  EXPECT_NE(check("zeroes or a version in flight").find(nothing), std::string::npos)
+      << "the append may not have happened";
+  EXPECT_EQ(check("zeroes").find(nothing), std::string::npos) << "what was zeroed and synced must be there";
+}
+
 TEST(PlainChecks, LeaveToHumansWhatNoToolTells) {
   EXPECT_EQ(plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {},
                          Content::stamps),
