@@ -399,30 +399,27 @@ look_at() { (
   loop='' mounted='' failures=0
   trap 'end_look $?' EXIT
   loop=$(losetup -f --show "$1") || { loop='' && cannot 'no loop device'; }
-  [ -n "$replay_by_mount$kernel_recovers" ] || recovered_and_checked
+  [ -n "$replay_by_mount$kernel_recovers" ] || { quietly recover "$loop" && quietly check_and_repair "$loop"; }
   mount_it
   checks
   cd /
   umount "$mounted" || cannot 'unmount failed'
   mounted=''
-  [ -z "$replay_by_mount$kernel_recovers" ] || checked
+  [ -z "$replay_by_mount$kernel_recovers" ] || quietly check_and_repair "$loop"
   finish
 ); }
 end_look() {
   cd /
+  [ "$1" -ne 125 ] || [ ! -f "$work/said.txt" ] || cat "$work/said.txt"
   [ -z "$mounted" ] || umount "$mounted" || umount -l "$mounted"
   [ -z "$loop" ] || losetup -d "$loop"
   exit "$1"
 }
-recovered_and_checked() {
-  recover "$loop"
-  checked
-}
 # What the programs say is of interest only when they find something.
-checked() {
+quietly() {
   before=$failures
-  check_and_repair "$loop" > "$work/check.txt" 2>&1
-  [ "$failures" = "$before" ] || cat "$work/check.txt"
+  "$@" > "$work/said.txt" 2>&1
+  [ "$failures" = "$before" ] || cat "$work/said.txt"
 }
 
 lost='' kept='' untested=''
