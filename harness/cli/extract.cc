@@ -87,7 +87,11 @@ Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
        .judgement = outcome.judgement,
        .findings = outcome.findings,
        .operations = workload->operations,
-       .account = *account},
+       .account = *account,
+       .failed_operations = workload->failed_operations,
+       .persisted = outcome.persisted_operation,
+       .disk_bytes = image->sectors() * model::kSectorBytes,
+       .uuid = explorer::uuid_from(std::uint64_t{1})},
       *image, folder,
       arguments.format == "qcow2" ? explorer::ImageFormat::qcow2 : explorer::ImageFormat::raw);
 }
@@ -99,10 +103,19 @@ int run(const ExtractArguments& arguments) {
     print({{"image", made->image.string()},
            {"image_bytes", made->image_bytes},
            {"script", made->script.string()},
-           {"account", made->account.string()}});
+           {"account", made->account.string()},
+           {"workload",
+            made->workload.empty() ? nlohmann::json(nullptr) : nlohmann::json(made->workload.string())},
+           {"no_workload",
+            made->no_workload.empty() ? nlohmann::json(nullptr) : nlohmann::json(made->no_workload)}});
   } else {
     fmt::print("{} ({} KiB on this disk)\n{}\n{}\n", made->image.string(), made->image_bytes / 1024,
                made->account.string(), made->script.string());
+    if (made->workload.empty()) {
+      fmt::print(stderr, "no workload.sh: {}\n", made->no_workload);
+    } else {
+      fmt::print("{}\n", made->workload.string());
+    }
     fmt::print("Read the script before you run it: with --yes it mounts a damaged image.\n");
   }
   return kFine;

@@ -29,6 +29,8 @@ class Sums {
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(written), bytes.end(), std::byte{0});
     sums_.insert(posix_cksum(bytes));
   }
+  /// A block behind the end of the file, which shows nobody's bytes.
+  void add_nothing() { sums_.insert(posix_cksum({})); }
   std::string text() const {
     std::string text;
     for (const std::uint32_t sum : sums_) text += fmt::format(" {}", sum);
@@ -40,7 +42,7 @@ class Sums {
 };
 
 void add_versions(std::span<const Operation> operations, std::uint32_t file, std::uint32_t from_version,
-                  std::uint64_t block, Sums& sums) {
+                  std::uint64_t block, Content content, Sums& sums) {
   const std::uint64_t at = block * kStampBytes;
   for (const Operation& operation : operations) {
     const std::uint64_t end = operation.offset + operation.length;
@@ -48,7 +50,11 @@ void add_versions(std::span<const Operation> operations, std::uint32_t file, std
         at < operation.offset || at >= end)
       continue;
     std::vector<std::byte> bytes(kStampBytes);
-    workload::write_stamp({file, operation.version, block}, bytes);
+    if (content == Content::stamps) {
+      workload::write_stamp({file, operation.version, block}, bytes);
+    } else {
+      std::fill(bytes.begin(), bytes.end(), static_cast<std::byte>(operation.version));
+    }
     sums.add(bytes, static_cast<std::size_t>(std::min<std::uint64_t>(kStampBytes, end - at)));
   }
 }
@@ -66,7 +72,8 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 }
 
 /// "version 3 or newer in block 5", "zeroes in block 5", "zeroes or a version in flight in block 5"
-std::string block_check(const oracle::Finding& finding, std::span<const Operation> operations) {
+std::string block_check(const oracle::Finding& finding, std::span<const Operation> operations,
+                        Content content) {
   const std::size_t in = finding.expected.rfind(" in block ");
   if (in == std::string::npos) return "";
   unsigned long long block = 0;
@@ -76,11 +83,13 @@ std::string block_check(const oracle::Finding& finding, std::span<const Operatio
   if (std::sscanf(finding.expected.c_str(), "version %u or newer", &version) == 1) {
     const std::uint32_t file = file_of_version(operations, version);
     if (file == 0) return "";
-    add_versions(operations, file, version, block, sums);
+    add_versions(operations, file, version, block, content, sums);
   } else if (finding.expected.starts_with("zeroes")) {
     sums.add(std::vector<std::byte>(kStampBytes), kStampBytes);
-    if (finding.expected.starts_with("zeroes or a version"))
-      add_versions(operations, file_of_path(operations, finding.path), 0, block, sums);
+    if (finding.expected.starts_with("zeroes or a version")) {
+      add_versions(operations, file_of_path(operations, finding.path), 0, block, content, sums);
+      sums.add_nothing();
+    }
   } else {
     return "";
   }
@@ -119,6 +128,10 @@ std::string name_check(const oracle::Finding& finding) {
   if (expected.starts_with(kLink) && expected.ends_with('"') && expected.size() > kLink.size())
     return fmt::format("expect_target {} {}", path,
                        quoted(expected.substr(kLink.size(), expected.size() - kLink.size() - 1)));
+  constexpr std::string_view kAlso = "also \"";
+  if (expected == "one name" && finding.found.starts_with(kAlso) && finding.found.ends_with('"'))
+    return fmt::format("expect_one_name {} {}", path,
+                       quoted(finding.found.substr(kAlso.size(), finding.found.size() - kAlso.size() - 1)));
   unsigned links = 0;
   if (std::sscanf(expected.c_str(), "link count %u,", &links) == 1)
     return fmt::format("expect_links {} {}", path, links);
@@ -151,12 +164,12 @@ std::uint32_t posix_cksum(std::span<const std::byte> data) {
 }
 
 std::vector<std::string> plain_checks(const std::vector<oracle::Finding>& findings,
-                                      std::span<const Operation> operations) {
+                                      std::span<const Operation> operations, Content content) {
   std::vector<std::string> lines;
   for (const oracle::Finding& finding : findings) {
     std::string line = name_check(finding);
     if (line.empty()) line = size_check(finding);
-    if (line.empty()) line = block_check(finding, operations);
+    if (line.empty()) line = block_check(finding, operations, content);
     if (line.empty()) {
       line = fmt::format("look_yourself {} {} {}", quoted(finding.path), quoted(finding.expected),
                          quoted(finding.found));

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,8 +12,9 @@
 #include <fstream>
 
 #include "harness/explorer/plain_checks.h"
+#include "harness/explorer/script_parts.h"
 #include "harness/explorer/sparse_file.h"
-#include "headcrash_explorer_embedded.h"
+#include "harness/explorer/workload_script.h"
 #include "plugin/base/descriptor.h"
 #include "plugin/base/process.h"
 
@@ -24,44 +24,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kConvertLimit{10};
-constexpr std::string_view kDevicePlace = "{device}";
-
-/// A word of a command inside the script; {device} becomes the function's first argument.
-std::string script_word(const std::string& word) {
-  std::string text = quoted(word);
-  for (std::size_t at = 0; (at = text.find(kDevicePlace, at)) != std::string::npos;)
-    text.replace(at, kDevicePlace.size(), "'\"$1\"'");
-  return text;
-}
-
-std::string script_command(const std::string& name, const adapters::GuestCommand& command) {
-  std::string body = command.argv.empty() ? "true" : "";
-  for (const std::string& word : command.argv) body += (body.empty() ? "" : " ") + script_word(word);
-  const std::vector<int> good = command.argv.empty() ? std::vector<int>{0} : command.good_exits;
-  return fmt::format("{0}() {{ {1}; }}\n{0}_good={2}\n", name, body,
-                     quoted(fmt::format("{}", fmt::join(good, " "))));
-}
-
-std::string in_words(const adapters::GuestCommand& command) {
-  return command.argv.empty() ? "(nothing)" : fmt::format("{}", fmt::join(command.argv, " "));
-}
-
-std::string as_comment(const std::string& text) {
-  std::string comment;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    comment += line.empty() ? "#\n" : "# " + line + "\n";
-    at = end + 1;
-  }
-  return comment;
-}
 
 Result<void> write_text(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
   if (!file) return fail(path.string(), "cannot be written", "make room or choose another folder");
+  return {};
+}
+
+Result<void> write_script(const fs::path& path, const std::string& text) {
+  if (const auto written = write_text(path, text); !written) return written;
+  std::error_code error;
+  fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
+                  fs::perm_options::add, error);
   return {};
 }
 
@@ -82,7 +58,9 @@ Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& 
                               ImageFormat format) {
   Reproducer made{.image = folder / (format == ImageFormat::raw ? "crash.raw" : "crash.qcow2"),
                   .script = folder / "reproduce.sh",
-                  .account = folder / "account.txt"};
+                  .account = folder / "account.txt",
+                  .workload = {},
+                  .no_workload = {}};
   const auto script = reproducer_script(of, made.image.filename().string());
   if (!script) return pass_on(script);
   if (const auto written = write_raw_image(image, folder / "crash.raw"); !written) return pass_on(written);
@@ -90,11 +68,14 @@ Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& 
     if (const auto converted = convert_to_qcow2(folder / "crash.raw", made.image); !converted)
       return pass_on(converted);
   }
-  if (const auto written = write_text(made.script, *script); !written) return pass_on(written);
+  if (const auto written = write_script(made.script, *script); !written) return pass_on(written);
+  if (const auto workload = workload_script(of)) {
+    made.workload = folder / "workload.sh";
+    if (const auto written = write_script(made.workload, *workload); !written) return pass_on(written);
+  } else {
+    made.no_workload = workload.error().message();
+  }
   if (const auto written = write_text(made.account, of.account); !written) return pass_on(written);
-  std::error_code error;
-  fs::permissions(made.script, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
-                  fs::perm_options::add, error);
   struct stat status {};
   if (::stat(made.image.c_str(), &status) == 0)
     made.image_bytes = static_cast<std::uint64_t>(status.st_blocks) * 512;
@@ -126,33 +107,11 @@ Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem) {
 }
 
 Result<std::string> reproducer_script(const ReproducerOf& of, const std::string& image_name) {
-  const adapters::LinuxAdapter& filesystem = *of.filesystem;
-  if (const auto can = can_be_reproduced(filesystem); !can) return pass_on(can);
-  std::string script = "#!/bin/sh\n" + as_comment(of.account) + "\n";
-  const auto set = [&](const char* name, const std::string& value) {
-    script += fmt::format("{}={}\n", name, quoted(value));
-  };
-  set("title", fmt::format("{}, crash state {}: {}", filesystem.title, of.state, of.judgement.summary));
-  set("image", image_name);
-  set("fstype", filesystem.type);
-  set("mount_options", filesystem.mount_options);
-  set("replay_by_mount", filesystem.replay_by_mount ? "yes" : "");
-  set("kernel_recovers",
-      !filesystem.replay_by_mount && filesystem.promises.names_are_atomic() && !filesystem.replay.argv.empty()
-          ? "yes"
-          : "");
-  set("fsck_may_repair", filesystem.promises.names_are_atomic() ? "" : "yes");
-  set("replay_words", filesystem.replay_by_mount ? "mount and unmount" : in_words(filesystem.replay));
-  set("check_words", in_words(filesystem.check));
-  script += script_command("replay", filesystem.replay) + script_command("check", filesystem.check) +
-            script_command("repair", filesystem.repair);
-  script += "checks() {\n  :\n";
-  for (const std::string& line : plain_checks(of.findings, of.operations)) script += "  " + line + "\n";
-  script += "}\n\n";
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name == "reproduce.sh") script += file.text;
-  }
-  return script;
+  if (const auto can = can_be_reproduced(*of.filesystem); !can) return pass_on(can);
+  return "#!/bin/sh\n" + as_comment(of.account) + "\n" + script_head(of) +
+         script_setting("image", image_name) +
+         checks_function(plain_checks(of.findings, of.operations, Content::stamps)) +
+         embedded_script("look.sh") + embedded_script("reproduce.sh");
 }
 
 Result<void> write_raw_image(const states::StateImage& image, const fs::path& path) {
@@ -193,6 +152,7 @@ Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateI
     return fail(target.string(), error.message());
   }
   for (fs::path* path : {&made->image, &made->script, &made->account}) *path = target / path->filename();
+  if (!made->workload.empty()) made->workload = target / made->workload.filename();
   return made;
 }
 

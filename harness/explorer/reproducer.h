@@ -5,9 +5,14 @@
 //   FOLDER/crash.raw       sparse (or crash.qcow2)
 //          reproduce.sh    refuses to do anything without --yes: it mounts a damaged image (reproduce.sh in
 //                          this folder is its constant part)
+//          workload.sh     the same from mkfs on, with other tools: workload_script.h; not where it has
+//                          operations that no tool does
 //          account.txt     harness/explorer/failure_text.h
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "fs-adapters/linux/adapter.h"
 #include "harness/oracle/verdict.h"
@@ -25,11 +30,18 @@ struct ReproducerOf {
   std::vector<oracle::Finding> findings;
   std::vector<workload::Operation> operations;
   std::string account;
+  // Of workload.sh.
+  std::vector<workload::FailedOperation> failed_operations;
+  std::optional<std::size_t> persisted;  ///< the last operation before the cut that made something persistent
+  std::uint64_t disk_bytes = 0;
+  std::string uuid;  ///< for mkfs
 };
 
 struct Reproducer {
   std::filesystem::path image, script, account;
-  std::uint64_t image_bytes = 0;  ///< allocated on the host
+  std::filesystem::path workload;  ///< empty where it could not be written, and then
+  std::string no_workload;         ///< why not
+  std::uint64_t image_bytes = 0;   ///< allocated on the host
 };
 
 /// The folder is made and must not exist: either all is in it at the end or nothing is there. Errors: a file

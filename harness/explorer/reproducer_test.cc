@@ -85,7 +85,7 @@ TEST(PlainChecks, UnderstandTheOracle) {
   for (const auto& tree : trees) {
     const auto findings = oracle->judge(11, tree);
     EXPECT_FALSE(findings.empty());
-    for (const std::string& line : plain_checks(findings, list)) {
+    for (const std::string& line : plain_checks(findings, list, Content::stamps)) {
       EXPECT_FALSE(line.starts_with("look_yourself")) << line;
       lines += line + "\n";
     }
@@ -97,13 +97,29 @@ TEST(PlainChecks, UnderstandTheOracle) {
     EXPECT_NE(lines.find(each), std::string::npos) << each << " is not in\n" << lines;
 }
 
+TEST(PlainChecks, SeeNothingStaleBehindTheEnd) {
+  const std::string nothing = " 4294967295";  // what cksum says of no bytes
+  const auto check = [](const std::string& expected) {
+    return plain_checks(
+        {{Verdict::stale_data, Tier::integrity, "f", expected + " in block 9", "other bytes"}},
+        operations("create f\nwrite f 0 512 1 1\n"), Content::version_bytes)[0];
+  };
+  EXPECT_NE(check("zeroes or a version in flight").find(nothing), std::string::npos)
+      << "the append may not have happened";
+  EXPECT_EQ(check("zeroes").find(nothing), std::string::npos) << "what was zeroed and synced must be there";
+}
+
 TEST(PlainChecks, LeaveToHumansWhatNoToolTells) {
-  EXPECT_EQ(plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {}),
+  EXPECT_EQ(plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {},
+                         Content::stamps),
             std::vector<std::string>{"expect_size 'f' 512 9223372036854775807"})
       << "a shell counts no further";
-  EXPECT_EQ(
-      plain_checks({{Verdict::non_atomic_rename, Tier::de_facto, "it's", "one name", "also \"b\""}}, {}),
-      (std::vector<std::string>{"look_yourself 'it'\\''s' 'one name' 'also \"b\"'"}));
+  EXPECT_EQ(plain_checks({{Verdict::lost_synced_data, Tier::de_facto, "it's", "mode 644", "mode 600"}}, {},
+                         Content::stamps),
+            (std::vector<std::string>{"look_yourself 'it'\\''s' 'mode 644' 'mode 600'"}));
+  EXPECT_EQ(plain_checks({{Verdict::non_atomic_rename, Tier::de_facto, "a", "one name", "also \"d/b\""}}, {},
+                         Content::stamps),
+            std::vector<std::string>{"expect_one_name 'a' 'd/b'"});
 }
 
 /// An adapter whose commands are harmless, on a file system whose files need no mount to be read.

@@ -1,0 +1,236 @@
+// One line of workload.sh's words for each operation (workload_script.h).
+#include "harness/explorer/workload_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "harness/explorer/plain_checks.h"
+#include "harness/explorer/script_parts.h"
+#include "plugin/states/crash_state.h"
+
+namespace headcrash::explorer {
+namespace {
+
+using workload::Operation;
+using Kind = Operation::Kind;
+
+constexpr unsigned kFirstDescriptor = 4,
+                   kLastDescriptor = 9;  // a shell knows those of one digit; 3 is left to it
+constexpr std::uint32_t kLargestByte = 255;
+
+std::string subject_of(std::size_t number, const Operation& operation) {
+  return fmt::format("operation {}, \"{}\"", number, workload::format(operation));
+}
+
+/// The files that the list has open, by their words "%NAME", and the descriptors of the shell that they are.
+class Descriptors {
+ public:
+  std::optional<unsigned> open(const std::string& name) {
+    for (unsigned each = kFirstDescriptor; each <= kLastDescriptor; ++each) {
+      if (std::any_of(open_.begin(), open_.end(), [&](const auto& one) { return one.second == each; }))
+        continue;
+      open_[name] = each;
+      return each;
+    }
+    return std::nullopt;
+  }
+  /// 0: it is not open.
+  unsigned find(const std::string& name) const {
+    const auto at = open_.find(name);
+    return at == open_.end() ? 0 : at->second;
+  }
+  unsigned close(const std::string& name) {
+    const unsigned was = find(name);
+    open_.erase(name);
+    return was;
+  }
+  const std::map<std::string, unsigned>& still_open() const { return open_; }
+
+ private:
+  std::map<std::string, unsigned> open_;
+};
+
+std::string write_word(Kind kind) {
+  switch (kind) {
+    case Kind::write_sync:
+      return "write_sync";
+    case Kind::write_dsync:
+      return "write_dsync";
+    case Kind::write_direct:
+      return "write_direct";
+    case Kind::write_mapped:
+      return "write_mapped";
+    case Kind::append:
+      return "append";
+    default:
+      return "write";
+  }
+}
+
+std::string range_word(Kind kind) {
+  switch (kind) {
+    case Kind::allocate:
+      return "falloc";
+    case Kind::allocate_keep:
+      return "falloc -k";
+    case Kind::punch:
+      return "fpunch";
+    case Kind::zero:
+      return "fzero";
+    default:
+      return "fzero -k";
+  }
+}
+
+/// The command of one operation; empty: there is nothing to be done.
+Result<std::string> command_of(const Operation& operation, const std::string& subject,
+                               const Descriptors& descriptors) {
+  std::string path = quoted(operation.path);
+  if (workload::is_open_file(operation.path)) {
+    const unsigned descriptor = descriptors.find(operation.path);
+    if (descriptor == 0) return fail(subject, "the file is not open");
+    path = fmt::format("/proc/self/fd/{}", descriptor);
+  } else if (operation.path.empty()) {
+    path = ".";
+  }
+  const std::string target = quoted(operation.target);
+  const auto renamed = [&](int flags) { return fmt::format("rename_flags {} {} {}", path, target, flags); };
+  switch (operation.kind) {
+    case Kind::mkdir:
+      return "mkdir " + path;
+    case Kind::rmdir:
+      return "rmdir " + path;
+    case Kind::create:
+      return "create " + path;
+    case Kind::unlink:
+      return "unlink " + path;
+    case Kind::write:
+    case Kind::write_sync:
+    case Kind::write_dsync:
+    case Kind::write_direct:
+    case Kind::write_mapped:
+    case Kind::append:
+      if (operation.version == 0 || operation.version > kLargestByte)
+        return fail(subject,
+                    fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
+      return fmt::format("{} {} {} {} {}", write_word(operation.kind), path, operation.offset,
+                         operation.length, operation.version);
+    case Kind::truncate:
+      return fmt::format("io -c 'truncate {}' {}", operation.length, path);
+    case Kind::allocate:
+    case Kind::allocate_keep:
+    case Kind::punch:
+    case Kind::zero:
+    case Kind::zero_keep:
+      return fmt::format("io -c '{} {} {}' {}", range_word(operation.kind), operation.offset,
+                         operation.length, path);
+    case Kind::link:
+      return fmt::format("ln -T {} {}", path, target);
+    case Kind::symlink:
+      return fmt::format("ln -sT {} {}", target, path);
+    case Kind::rename:
+      return renamed(0);
+    case Kind::rename_noreplace:
+      return renamed(1);
+    case Kind::rename_exchange:
+      return renamed(2);
+    case Kind::rename_whiteout:
+      return renamed(4);
+    case Kind::setxattr:
+      return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute), quoted(operation.value),
+                         path);
+    case Kind::removexattr:
+      return fmt::format("setfattr -x {} {}", quoted(operation.attribute), path);
+    case Kind::chmod:
+      return fmt::format("chmod {:o} {}", operation.mode, path);
+    case Kind::chown:
+      return fmt::format("chown {}:{} {}", operation.user, operation.group, path);
+    case Kind::touch:
+      return fmt::format("touch -c -m -d @{} {}", operation.seconds, path);
+    case Kind::fsync:
+    case Kind::fsync_directory:
+      return "io -c fsync " + path;
+    case Kind::fdatasync:
+      return "io -c fdatasync " + path;
+    case Kind::sync:
+      return std::string("sync");
+    case Kind::syncfs:
+      return std::string("io -c syncfs .");
+    case Kind::rest:
+      return fmt::format("sleep {}", operation.seconds);
+    case Kind::join:
+      return std::string();
+    case Kind::open:
+    case Kind::close:
+      return std::string("true");
+    case Kind::begin:
+    case Kind::commit:
+      return fail(subject, "no tool of a distribution does transactions");
+  }
+  return fail(subject, "it has no command");
+}
+
+}  // namespace
+
+Result<std::string> operations_in_shell(std::span<const Operation> operations,
+                                        std::span<const workload::FailedOperation> failed_operations) {
+  std::string text;
+  Descriptors descriptors;
+  for (std::size_t number = 0; number < operations.size(); ++number) {
+    const Operation& operation = operations[number];
+    const std::string subject = subject_of(number, operation), words = quoted(workload::format(operation));
+    if (operation.thread != 0) return fail(subject, "a script does one operation after another");
+    const auto failed = std::find_if(failed_operations.begin(), failed_operations.end(),
+                                     [&](const auto& each) { return each.operation == number; });
+    if (failed != failed_operations.end()) {
+      if (failed->outcome == workload::Outcome::partial)
+        return fail(subject, "there was no room to do all of it");
+      text += fmt::format("  # {}  {}: not possible there\n", number, workload::format(operation));
+      continue;
+    }
+    const auto command = command_of(operation, subject, descriptors);
+    if (!command) return pass_on(command);
+    if (command->empty()) continue;
+    text += fmt::format("  step {} {} {}\n", number, words, *command);
+    if (operation.kind == Kind::open) {
+      const auto descriptor = descriptors.open(operation.target);
+      if (!descriptor) return fail(subject, "a shell has no more than six files open");
+      text += fmt::format("  command exec {}<> {} || cannot 'it cannot be opened'\n", *descriptor,
+                          quoted(operation.path));
+    }
+    if (operation.kind == Kind::close)
+      text += fmt::format("  exec {}>&-\n", descriptors.close(operation.path));
+    if (workload::is_persistence_point(operation)) text += fmt::format("  mark {}\n", number);
+  }
+  for (const auto& [name, descriptor] : descriptors.still_open())
+    text += fmt::format("  exec {}>&-\n", descriptor);
+  return text;
+}
+
+Result<std::string> workload_script(const ReproducerOf& of) {
+  const adapters::LinuxAdapter& filesystem = *of.filesystem;
+  if (const auto can = can_be_reproduced(filesystem); !can) return pass_on(can);
+  if (of.operations.empty()) return fail("workload.sh", "the operations of this recording are not known");
+  const auto operations = operations_in_shell(of.operations, of.failed_operations);
+  if (!operations) return pass_on(operations);
+  const auto state = states::parse_crash_state(of.state);
+  if (!state) return pass_on(state);
+  adapters::GuestCommand mkfs = filesystem.mkfs;
+  mkfs.argv = adapters::fill_in(mkfs.argv, {.device = "{device}", .log = "", .uuid = of.uuid, .target = ""});
+
+  std::string script = "#!/bin/sh\n" + as_comment(of.account) + "\n" + script_head(of);
+  script += script_setting("size", std::to_string(of.disk_bytes)) +
+            script_setting("persisted", of.persisted ? std::to_string(*of.persisted) : "start") +
+            script_setting("one_left_out", state->listed.empty() ? "" : "yes") +
+            script_setting("torn", state->torn.empty() ? "" : "yes") +
+            script_setting("mkfs_words", in_words(mkfs)) + script_command("mkfs", mkfs);
+  script += checks_function(plain_checks(of.findings, of.operations, Content::version_bytes));
+  script += "operations() {\n  :\n" + *operations + "}\n\n";
+  return script + embedded_script("look.sh") + embedded_script("workload.sh");
+}
+
+}  // namespace headcrash::explorer
