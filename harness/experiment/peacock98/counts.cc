@@ -87,7 +87,10 @@ struct PerRequest {
 
 Load load_of(Tuning tuning, const std::array<std::uint64_t, 10>& mix) {
   constexpr double kSlow = 20;
-  return {{.raid = Raid::raid0, .tuning = tuning}, kSlow, {.percent_of_kind = mix}};
+  return {.choice = {.raid = Raid::raid0, .tuning = tuning},
+          .per_s = kSlow,
+          .options = {.percent_of_kind = mix},
+          .counts_only = true};
 }
 
 PerRequest per_request(const LaddisOutcome& outcome) {

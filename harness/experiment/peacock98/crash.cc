@@ -36,20 +36,23 @@ std::vector<Parameter> crash_parameters() {
 CrashOutcome crash(const Context& context, Session& session, const ServerChoice& choice,
                    double operations_per_s, std::uint64_t seed, std::optional<double> set_per_s) {
   const auto options = session.images().with_set(choice, set_per_s.value_or(operations_per_s), true);
+  const auto seconds = context.scaled ? 2 : static_cast<os::TimeNs>(context.parameter("crash-seconds"));
+  const Session::Turn turn = session.turn(operations_per_s * static_cast<double>(seconds));
   if (!options) return {.error = machine_of(choice) ? options.error().message() : Cell::kNotBuilt};
   const auto started = ModelledMachine::start(*options);
   if (!started) return {.error = started.error().message()};
   ModelledMachine& machine = **started;
   CrashOutcome outcome;
   LaddisOptions load_options = load_of(context, choice, std::max(operations_per_s, 1.));
-  const auto seconds = context.scaled ? 2 : static_cast<os::TimeNs>(context.parameter("crash-seconds"));
   load_options.measured_ns = (seconds + 1) * model::kSecondNs;
   load_options.keeps_history = true;
+  load_options.goes_on = true;
   LaddisLoad load(machine, load_options, seed);
   if (operations_per_s > 0) {
     if (load.begin()) {
       const LaddisOutcome served = load.run_and_cut(seconds * model::kSecondNs);
       outcome.saturated = served.saturated;
+      outcome.served_per_s = served.achieved_per_s;
       outcome.error = served.error;
     } else {
       outcome.error = load.run_out().error;

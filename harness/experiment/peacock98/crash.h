@@ -22,7 +22,8 @@ struct CrashOutcome {
   std::uint64_t requests = 0, findings = 0;
   std::uint64_t broken = 0;  ///< promises of replies that were not kept
   std::string first_broken;
-  bool saturated = false;
+  bool saturated = false;   ///< the load was more than the server could do,
+  double served_per_s = 0;  ///< and it did so much
   double modelled_s = 0;
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }

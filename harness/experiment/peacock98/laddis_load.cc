@@ -197,14 +197,16 @@ void LaddisLoad::generate() {
     }
     if (executor.now() >= counts_until_) break;
     arrived_ += counts ? 1 : 0;
-    if (!front_->submit(draw()) || front_->waiting() > most_waiting) {
+    if (options_.goes_on && front_->waiting() > most_waiting) {
       outcome_.saturated = true;
-      break;
+    } else if (!front_->submit(draw()) || front_->waiting() > most_waiting) {
+      outcome_.saturated = true;
+      if (!options_.goes_on) break;
     }
   }
   counts_until_ = std::min(counts_until_, executor.now());
   if (counts) look(false);
-  if (outcome_.saturated || stops_)
+  if ((outcome_.saturated && !options_.goes_on) || stops_)
     front_->abort();
   else
     front_->close();

@@ -9,7 +9,7 @@
 // nothing, and what a request writes is stamped; what is created is empty, and the oldest is removed.
 //
 // Real LADDIS is a closed loop with a paced rate: when the server is saturated it asks for less. Here the queue grows,
-// and a run ends when more requests wait than the server could answer in two seconds.
+// and a run ends when more requests wait than the server could answer in two seconds, or goes on with fewer (goes_on).
 
 #include <array>
 #include <cstdint>
@@ -60,6 +60,8 @@ struct LaddisOptions {
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;  ///< of the writes
   bool keeps_history = false;  ///< for broken_promises(): memory for each write
+  /// When the server is saturated: what arrives while too many wait is not asked for. Otherwise the load ends there.
+  bool goes_on = false;
 };
 
 struct LaddisOutcome {

@@ -131,6 +131,25 @@ TEST(LaddisLoad, IsAnOpenLoop) {
   EXPECT_TRUE(run(slow).saturated);
 }
 
+/// A cut under more load than the server can do comes while it is at work, not after it has become idle.
+TEST(LaddisLoad, GoesOnWhenTheServerIsSaturated) {
+  LaddisOptions options = load_of(40, 60);
+  options.front.request_cpu_ns = 50 * model::kMillisecondNs;  // at most 20 a second
+  const auto replies = [&](bool goes_on) {
+    options.goes_on = goes_on;
+    const auto machine = small_server("conventional-bsd", options.operations_per_s);
+    LaddisLoad load(*machine, options, 1);
+    EXPECT_TRUE(load.begin());
+    const LaddisOutcome outcome = load.run_and_cut(40 * model::kSecondNs);
+    EXPECT_TRUE(outcome.saturated);
+    EXPECT_TRUE(outcome.error.empty()) << outcome.error;
+    return outcome.front.replies;
+  };
+  const std::uint64_t all = replies(true), until_saturated = replies(false);
+  EXPECT_GT(all, 20U * 40 / 2);
+  EXPECT_LT(until_saturated, all * 2 / 3);
+}
+
 struct Served {
   const char* system;
   adapters::Settings mkfs;

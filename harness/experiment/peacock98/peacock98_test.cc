@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 
 #include "harness/experiment/experiment.h"
 #include "harness/experiment/peacock98/curve.h"
+#include "harness/experiment/peacock98/session.h"
 
 namespace headcrash::experiment::peacock98 {
 namespace {
@@ -58,6 +61,26 @@ TEST(Curve, EndsWithAnError) {
 TEST(Curve, EndsAtTheLastLoad) {
   const Curve curve = curve_of({.last_per_s = 800}, [](double load) { return queue_of(1e6, load); });
   EXPECT_EQ(*curve.knee_per_s(), 800);
+}
+
+TEST(Session, MachinesWithManyRequestsHaveTheMemoryAlone) {
+  constexpr auto kAWhile = std::chrono::milliseconds(50);
+  constexpr double kFew = 1e4, kMany = 2e6;
+  Session session;
+  Session::Turn one = session.turn(kFew), beside = session.turn(kFew);
+  const auto ask = [&](double requests) {
+    return std::async(std::launch::async, [&session, requests] { return session.turn(requests); });
+  };
+  auto large = ask(kMany);
+  one.reset();
+  EXPECT_EQ(large.wait_for(kAWhile), std::future_status::timeout);
+  auto later = ask(kFew);  // it may not overtake
+  EXPECT_EQ(later.wait_for(kAWhile), std::future_status::timeout);
+  beside.reset();
+  Session::Turn alone = large.get();
+  EXPECT_EQ(later.wait_for(kAWhile), std::future_status::timeout);
+  alone.reset();
+  EXPECT_NE(later.get().use_count(), 0);
 }
 
 ExperimentOutcome run(const std::string& part) {

@@ -56,6 +56,7 @@ void add_crashes(ClaimAnswer& answer, const Crashes& crashes, Figure paper_empty
     if (!one.error.empty()) continue;
     add_row(answer, cell, "of it the processor", "s", {}, one.cpu_s, {});
     add_row(answer, cell, "requests", "", {}, static_cast<double>(one.requests), {});
+    if (one.saturated) add_row(answer, cell, "served before the cut", "ops/s", {}, one.served_per_s, {});
   }
 }
 

@@ -4,9 +4,13 @@
 // To make an image takes as long as to run some loads, so that all that begins with the same one is run in a row: the curves
 // of all parts of the run when the first part asks for its own, the loads and cuts of one part together.
 
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +26,9 @@ struct Load {
   double per_s = 0;
   LaddisOptions options = {};
   std::optional<std::uint64_t> seed = {};  ///< nothing: the run's
+  /// A count for each request: no more than 30 and 60 s of load, since a file grows to twice its length only, and the few
+  /// files of a load that only writes have done so after minutes.
+  bool counts_only = false;
 };
 
 /// Scaled down, all of it is on a gigabyte, and at loads of 20 requests a second at most.
@@ -33,6 +40,12 @@ class Session {
   bool prepare(Context& context);
   /// It is one of curves_of() this part. Without prepare() an empty one.
   const Curve& curve(const Context& context, ServerChoice choice) const;
+  /// The right to hold a machine's memory while it lives.
+  using Turn = std::shared_ptr<void>;
+  /// Two machines fit the memory side by side, unless one of them gets so many requests that what they write is as large
+  /// as the rest: such a one waits until it is alone, and who comes later waits for it. `requests`: of all the load. From
+  /// several threads, once on each.
+  Turn turn(double requests);
   /// Not kept. Empty: interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);
   Images& images() { return images_; }
@@ -43,6 +56,11 @@ class Session {
 
   Images images_;
   std::map<std::string, Curve> curves_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t tickets_ = 0, served_ = 0;  ///< of turns, by who came first
+  int running_ = 0;
+  bool alone_ = false;
 };
 
 /// Its points, but for those far beyond the limit of responses.
