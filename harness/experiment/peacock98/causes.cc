@@ -1,4 +1,5 @@
 // What moves the numbers that are not the paper's: one thing is changed at a time.
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 struct Change {
-  const char* label;
+  std::string label;
   ServerChoice choice;
 };
 
@@ -135,21 +136,38 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
+/// The recovery after a cut at this load with each change: its seconds, and if asked for its requests.
+void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
+                    const std::vector<Change>& changes, bool requests = false) {
+  std::vector<Cut> cuts;
+  cuts.reserve(changes.size());
+  for (const Change& each : changes) {
+    cuts.push_back({each.choice, per_s, context.seed});
+    if (!context.scaled) continue;
+    cuts.back().choice.size_bytes = kGib;
+    cuts.back().load = std::min(per_s, 20.);
+  }
+  const auto outcomes = crash_all(context, cuts);
+  if (!outcomes) return;
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    const CrashOutcome& one = (*outcomes)[i];
+    add_row(answer, changes[i].label, "recovery", "s", paper_s, one.of(one.elapsed_s), one.error);
+    if (requests)
+      add_row(answer, changes[i].label, "requests", "", {}, one.of(static_cast<double>(one.requests)),
+              one.error);
+  }
+}
+
 /// UFS' check reads all inodes of each group, a megabyte: by the length of its requests.
 ClaimAnswer requests_of_full_fsck(Context& context) {
   ClaimAnswer answer{.id = "PK-13, UFS", .part = "causes", .title = "Full fsck of an empty UFS, 44 GB"};
-  std::vector<Cut> cuts;
+  std::vector<Change> changes;
   for (const std::uint32_t kib : {56, 16, 8}) {
-    ServerChoice choice{.presto = Presto::both, .tuning = Tuning::ufs};
-    choice.check_sectors = 2 * kib;
-    if (context.scaled) choice.size_bytes = kGib;
-    cuts.push_back({choice, 0, context.seed});
+    changes.push_back(
+        {fmt::format("requests of {} KiB", kib), {.presto = Presto::both, .tuning = Tuning::ufs}});
+    changes.back().choice.check_sectors = 2 * kib;
   }
-  const auto outcomes = crash_all(context, cuts);
-  if (!outcomes) return answer;
-  for (std::size_t i = 0; i < cuts.size(); ++i)
-    add_row(answer, fmt::format("requests of {} KiB", cuts[i].choice.check_sectors / 2), "recovery", "s", 382,
-            (*outcomes)[i].of((*outcomes)[i].elapsed_s), (*outcomes)[i].error);
+  add_recoveries(context, answer, 382, 0, changes);
   return answer;
 }
 
@@ -204,17 +222,11 @@ ClaimAnswer recovery_by_log(Context& context) {
   ClaimAnswer answer{.id = "PK-16, causes",
                      .part = "causes",
                      .title = "Recovery of VxFS on 5 GB after 600 ops/s, RAID-0 without Presto"};
-  std::vector<Cut> cuts;
-  for (const char* const size : {"0", "32M"}) {
-    ServerChoice choice{.tuning = Tuning::vxfs, .size_bytes = context.scaled ? kGib : 5 * kGib};
-    choice.log_size = size;
-    cuts.push_back({choice, context.scaled ? 20. : 600., context.seed});
-  }
-  const auto outcomes = crash_all(context, cuts);
-  if (!outcomes) return answer;
-  for (std::size_t i = 0; i < cuts.size(); ++i)
-    add_row(answer, i == 0 ? "mkfs' default log, 16 MB" : "a log of 32 MB", "recovery", "s", 51.9,
-            (*outcomes)[i].of((*outcomes)[i].elapsed_s), (*outcomes)[i].error);
+  const ServerChoice usual{.tuning = Tuning::vxfs, .size_bytes = 5 * kGib};
+  ServerChoice larger = usual;
+  larger.log_size = "32M";
+  add_recoveries(context, answer, 51.9, 600,
+                 {{"mkfs' default log, 16 MB", usual}, {"a log of 32 MB", larger}});
   return answer;
 }
 
@@ -223,27 +235,17 @@ ClaimAnswer fast_fsck_of_table1(Context& context) {
   ClaimAnswer answer{.id = "PK-16, fast fsck",
                      .part = "causes",
                      .title = "Recovery of fast fsck on 5 GB after 600 ops/s, RAID-0 without Presto"};
-  const ServerChoice usual{.tuning = Tuning::bmap_fast_fsck, .size_bytes = context.scaled ? kGib : 5 * kGib};
+  const ServerChoice usual{.tuning = Tuning::bmap_fast_fsck, .size_bytes = 5 * kGib};
   ServerChoice smaller_groups = usual, short_requests = usual, no_bmap = usual;
   smaller_groups.group_size = "8M";
   short_requests.check_sectors = 2 * 8;
   no_bmap.tuning = Tuning::fast_fsck;
-  const std::vector<std::pair<const char*, ServerChoice>> changes{{"as it is", usual},
-                                                                  {"groups of 8 MB", smaller_groups},
-                                                                  {"requests of 8 KiB", short_requests},
-                                                                  {"without the bmap cache", no_bmap}};
-  std::vector<Cut> cuts;
-  cuts.reserve(changes.size());
-  for (const auto& [label, choice] : changes)
-    cuts.push_back({choice, context.scaled ? 20. : 600., context.seed});
-  const auto outcomes = crash_all(context, cuts);
-  if (!outcomes) return answer;
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    const CrashOutcome& one = (*outcomes)[i];
-    add_row(answer, changes[i].first, "recovery", "s", 54, one.of(one.elapsed_s), one.error);
-    add_row(answer, changes[i].first, "requests", "", {}, one.of(static_cast<double>(one.requests)),
-            one.error);
-  }
+  add_recoveries(context, answer, 54, 600,
+                 {{"as it is", usual},
+                  {"groups of 8 MB", smaller_groups},
+                  {"requests of 8 KiB", short_requests},
+                  {"without the bmap cache", no_bmap}},
+                 true);
   return answer;
 }
 
@@ -258,10 +260,8 @@ ClaimAnswer tunings_under_pressure(Context& context) {
   for (const auto& [presto, with, per_s] :
        {std::tuple(Presto::both, "Presto", 2800.), std::tuple(Presto::none, "no Presto", 800.)}) {
     for (const FlusherSetting& setting : {kFlusherSettings[0], kFlusherSettings[2], kFlusherSettings[3]}) {
-      ServerChoice choice{.presto = presto, .tuning = Tuning::bmap_fast_fsck};
-      choice.flush_interval_s = setting.interval_s;
-      choice.flush_percent = setting.percent;
-      loads.push_back({choice, context.scaled ? 20. : per_s});
+      loads.push_back({with_flusher({.presto = presto, .tuning = Tuning::bmap_fast_fsck}, setting),
+                       context.scaled ? 20. : per_s});
       labels.push_back(fmt::format("{}, {:g} ops/s, {}", with, loads.back().per_s, setting.name));
     }
   }

@@ -170,13 +170,10 @@ std::vector<ClaimAnswer> flusher(Context& context) {
   const auto size = context.scaled ? std::optional<std::uint64_t>(kGib) : std::nullopt;
   std::vector<std::pair<std::string, ServerChoice>> choices;
   choices.reserve(kFlusherSettings.size());
+  const ServerChoice usual{
+      .raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck, .size_bytes = size};
   for (const FlusherSetting& setting : kFlusherSettings)
-    choices.emplace_back(setting.name, ServerChoice{.raid = Raid::raid0,
-                                                    .presto = Presto::both,
-                                                    .tuning = Tuning::bmap_fast_fsck,
-                                                    .size_bytes = size,
-                                                    .flush_interval_s = setting.interval_s,
-                                                    .flush_percent = setting.percent});
+    choices.emplace_back(setting.name, with_flusher(usual, setting));
   const auto crashed = crash_at(context, choices, loads);
   if (!crashed) return {};
   const std::vector<Crashes>& all = *crashed;

@@ -71,20 +71,10 @@ LaddisOutcome Session::run(const Context& context, Load load) {
 }
 
 Session::Turn Session::turn(double requests) {
-  const bool alone = requests > kRequestsAlone;
-  std::unique_lock lock(mutex_);
-  const std::uint64_t ticket = tickets_++;
-  changed_.wait(lock, [&] { return served_ == ticket && !alone_ && (!alone || running_ == 0); });
-  ++served_;
-  ++running_;
-  alone_ = alone;
-  changed_.notify_all();
-  return {nullptr, [this](void*) {
-            const std::lock_guard ends(mutex_);
-            --running_;
-            alone_ = false;
-            changed_.notify_all();
-          }};
+  const std::ptrdiff_t places = requests > kRequestsAlone ? kMachines : 1;
+  const std::lock_guard one_at_a_time(door_);
+  for (std::ptrdiff_t i = 0; i < places; ++i) room_.acquire();
+  return {nullptr, [this, places](void*) { room_.release(places); }};
 }
 
 std::vector<LaddisOutcome> Session::loads(Context& context, const std::vector<Load>& loads) {

@@ -4,14 +4,13 @@
 // To make an image takes as long as to run some loads, so that all that begins with the same one is run in a row: the curves
 // of all parts of the run when the first part asks for its own, the loads and cuts of one part together.
 
-#include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <vector>
 
@@ -42,6 +41,7 @@ class Session {
   const Curve& curve(const Context& context, ServerChoice choice) const;
   /// The right to hold a machine's memory while it lives.
   using Turn = std::shared_ptr<void>;
+  static constexpr std::ptrdiff_t kMachines = 2;
   /// Two machines fit the memory side by side, unless one of them gets so many requests that what they write is as large
   /// as the rest: such a one waits until it is alone, and who comes later waits for it. `requests`: of all the load. From
   /// several threads, once on each.
@@ -56,11 +56,8 @@ class Session {
 
   Images images_;
   std::map<std::string, Curve> curves_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t tickets_ = 0, served_ = 0;  ///< of turns, by who came first
-  int running_ = 0;
-  bool alone_ = false;
+  std::mutex door_;  ///< who waits for room is at it, so that nobody overtakes
+  std::counting_semaphore<kMachines> room_{kMachines};
 };
 
 /// Its points, but for those far beyond the limit of responses.

@@ -24,12 +24,9 @@ constexpr double kTuningsPerS = 1500;
 std::vector<Load> loads_of_tunings() {
   const ServerChoice usual{.raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
   std::vector<Load> loads;
-  for (const FlusherSetting& setting : kFlusherSettings) {
-    ServerChoice choice = usual;
-    choice.flush_interval_s = setting.interval_s;
-    choice.flush_percent = setting.percent;
-    loads.push_back({choice, kTuningsPerS});
-  }
+  loads.reserve(kFlusherSettings.size() + 1);
+  for (const FlusherSetting& setting : kFlusherSettings)
+    loads.push_back({with_flusher(usual, setting), kTuningsPerS});
   ServerChoice choice = usual;
   choice.flushes_by_age = true;
   loads.push_back({choice, kTuningsPerS});

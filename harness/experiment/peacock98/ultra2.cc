@@ -93,6 +93,12 @@ const char* name(Tuning tuning) {
   return kNames[static_cast<std::size_t>(tuning)];
 }
 
+ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting) {
+  choice.flush_interval_s = setting.interval_s;
+  choice.flush_percent = setting.percent;
+  return choice;
+}
+
 std::string name(const ServerChoice& choice) {
   std::string text = choice.raid == Raid::raid0 ? "RAID-0" : "RAID-5";
   if (choice.presto != Presto::none)

@@ -89,6 +89,8 @@ struct ServerChoice {
   std::string log_size = "0";                                         ///< of VxFS; 0: mkfs' default
 };
 
+ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting);
+
 /// "RAID-5, Presto; fast fsck".
 std::string name(const ServerChoice& choice);
 /// An error: not built (Cell::kNotBuilt).
