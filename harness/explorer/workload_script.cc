@@ -220,7 +220,8 @@ Result<std::string> workload_script(const ReproducerOf& of) {
   const auto state = states::parse_crash_state(of.state);
   if (!state) return pass_on(state);
   adapters::GuestCommand mkfs = filesystem.mkfs;
-  mkfs.argv = adapters::fill_in(mkfs.argv, {.device = "{device}", .log = "", .uuid = of.uuid, .target = ""});
+  mkfs.argv = adapters::fill_in(
+      mkfs.argv, {.device = std::string(kDevicePlace), .log = "", .uuid = of.uuid, .target = ""});
 
   std::string script = "#!/bin/sh\n" + as_comment(of.account) + "\n" + script_head(of);
   script += script_setting("size", std::to_string(of.disk_bytes)) +
