@@ -2,6 +2,7 @@
 // system is in the table when these pass.
 #include "fs-adapters/registry.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +10,10 @@
 
 #include "fs-adapters/os/device_stores.h"
 #include "fs-adapters/os/memory_machine.h"
+#include "fs-adapters/snapfs/format.h"
+#include "fs-adapters/tree/core_inode.h"
 #include "fs-adapters/tree/testing/operations.h"
+#include "fs-adapters/ufs/scheme.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::adapters {
@@ -75,10 +79,12 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
   }
   void with_mounted(const std::function<void(Vfs&, os::System&)>& body, End end,
                     const os::SyncerOptions& syncer) {
-    os::MemoryMachine machine(*image_, {.system = {.queue = system().description().queue,
-                                                   .cache = {.block_copy = system().description().block_copy},
-                                                   .syncer = syncer},
-                                        .second_sectors = log_sectors_});
+    os::MemoryMachine machine(
+        *image_,
+        {.system = {.queue = system().description().queue,
+                    .cache = {.block_copy = system().description().block_copy, .structures_count = true},
+                    .syncer = syncer},
+         .second_sectors = log_sectors_});
     os::Account account{.name = "user"};
     machine.system.syncer.start();
     machine.system.run_as(account, [&] {
@@ -95,6 +101,9 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
         machine.disk.power_cut();
       }
     });
+    if (end == End::unmount) {
+      EXPECT_EQ(machine.system.cache.charged_bytes(), 0U);
+    }
     machine.disk.power_cut();
     machine.system.executor.halt();
   }
@@ -245,6 +254,42 @@ TEST_P(EverySystem, WritesNothingForItsAgeUnderAnEndlessDelay) {
       End::unmount, {.policy = Policy::none});
   expect_nothing_found();
   expect_something();
+}
+
+/// Notes, for each file that has been made and is not on the disk; and copies of blocks.
+std::size_t least_bytes_of_changes(std::string_view system, std::size_t files) {
+  constexpr std::size_t kBlockBytes = 8192;
+  if (system == "ufs-soft-updates-init") return 4 * files * ufs::kNoteBytes;
+  if (system == "ufs-chains" || system == "ufs-journal" || system == "ufs-netra")
+    return 2 * files * ufs::kNoteBytes;
+  if (system == "ufs-journal-sync") return 2 * files * ufs::kNoteBytes + kBlockBytes;
+  return system == "snapfs-snapshots" ? 2 * files * snapfs::kInodeBytes : 0;
+}
+
+TEST_P(EverySystem, ItsStructuresInCoreTakeMemory) {
+  constexpr std::size_t kFiles = 100;
+  make("plain");
+  with_mounted(
+      [&](Vfs& vfs, os::System& machine) {
+        const auto charged = [&] {
+          machine.executor.sleep_until(machine.executor.now() + 2 * model::kSecondNs);
+          EXPECT_TRUE(vfs.stat("."));
+          return machine.cache.charged_bytes();
+        };
+        const std::size_t empty = charged();
+        for (std::size_t i = 0; i < kFiles; ++i) put_file(vfs, fmt::format("f{}", i), "text");
+        const std::size_t changed = charged();
+        EXPECT_GE(changed, empty + kFiles * tree::kCoreInodeBytes);
+        EXPECT_TRUE(vfs.sync());
+        const std::size_t synced = charged();
+        EXPECT_TRUE(system().control() ||
+                    changed >= synced + least_bytes_of_changes(system().full_name(), kFiles))
+            << changed << " bytes, and " << synced << " when all is on the disk";
+        for (std::size_t i = 0; i < kFiles; ++i) EXPECT_TRUE(vfs.unlink(fmt::format("f{}", i)));
+        EXPECT_TRUE(vfs.sync());
+        EXPECT_LT(charged(), changed) << "it is given back";
+      },
+      End::unmount, {.policy = os::SyncerOptions::Policy::none});
 }
 
 TEST_P(EverySystem, ReadsWritesAndCutsFiles) {

@@ -18,7 +18,7 @@ std::vector<SegmentNumber> Store::emptied_segments() const {
 void Store::give_back(const std::vector<SegmentNumber>& emptied) {
   for (const SegmentNumber i : emptied) {
     usage_[i] = {};
-    cache_.discard_object(inode_sectors_object(i));
+    cache.discard_object(inode_sectors_object(i));
   }
   clean_segments_ += static_cast<std::uint32_t>(emptied.size());
 }

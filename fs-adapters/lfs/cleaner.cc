@@ -90,14 +90,14 @@ VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress addre
   const auto now_at = address_of(inode, block);
   if (!now_at) return pass_on_errno(now_at);
   if (*now_at != address) return {};
-  os::HeldBuffer buffer = cache_.cached(key_of(inode, block));
+  os::HeldBuffer buffer = cache.cached(key_of(inode, block));
   if (!buffer) {
-    buffer = cache_.get(key_of(inode, block), os::Content::data, address, bytes.size());
+    buffer = cache.get(key_of(inode, block), os::Content::data, address, bytes.size());
     std::memcpy(buffer.bytes().data(), bytes.data(), bytes.size());
   }
   mark_dirty(inode, block);
   ++counters_.blocks_moved;
-  cache_.release(std::move(buffer));
+  cache.release(std::move(buffer));
   return mark_index_dirty(inode, block);
 }
 
@@ -174,7 +174,7 @@ VfsResult<std::int64_t> Store::clean_now() {
   // What the users have changed has its room first.
   const std::uint64_t spoken_for = dirty_bytes_ + overhead_bytes();
   const std::uint64_t room = log_room_bytes() - std::min(log_room_bytes(), spoken_for);
-  const std::uint64_t budget = std::min({room, kLiveAtOnce, cache_.size_bytes() / 4});
+  const std::uint64_t budget = std::min({room, kLiveAtOnce, cache.size_bytes() / 4});
   std::vector<Candidate> candidates;
   for (SegmentNumber i = 0; i < s_.segments; ++i) {
     const SegmentUsage& usage = usage_[i];

@@ -19,6 +19,14 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
   return std::uint64_t{own.disk.sectors} * kSectorBytes + own.unplaced.size() * s_.block_bytes;
 }
 
+/// Of the inode map what the log has of it is in core, of the usage table all, twice.
+std::size_t Store::bytes_in_core() const {
+  constexpr std::size_t kDirtyBlockBytes = 32;  // that an inode's set knows: an estimate
+  return std::size_t{map_blocks_in_log_} * s_.block_bytes + taken_.size() / 8 +
+         2 * usage_.size() * kUsageEntryBytes + inodes_.size() * tree::kCoreInodeBytes +
+         dirty_bytes_ / s_.block_bytes * kDirtyBlockBytes + records_.size();
+}
+
 /// Bytes of live data that the disk may hold: the cleaner needs the rest.
 std::uint64_t Store::capacity_bytes() const {
   // A segment's summaries, and what no block fits into at its end.
@@ -40,7 +48,7 @@ void Store::mark_dirty(CoreInode& inode, BlockId block) {
   ++changes_;
   if (inode.dirty.insert(block).second) dirty_bytes_ += s_.block_bytes;
   if (to_write_.insert(inode.number).second) inode.dirty_since = executor.now();
-  cache_.mark_dirty(key_of(inode, block));
+  cache.mark_dirty(key_of(inode, block));
   want_tick();
 }
 
@@ -58,11 +66,11 @@ VfsResult<void> Store::mark_index_dirty(CoreInode& inode, BlockId block) {
 /// Of a block that lies in the log, or an empty buffer for address 0.
 VfsResult<os::HeldBuffer> Store::read_at(CoreInode& inode, BlockId block, SectorAddress address) {
   const os::BufferKey key = key_of(inode, block);
-  if (auto buffer = cache_.cached(key)) return buffer;
+  if (auto buffer = cache.cached(key)) return buffer;
   if (address == 0) return os::HeldBuffer{};
   const std::uint32_t bytes = s_.stored_bytes(inode.placed_size, block);
   if (!s_.holds(address, bytes / kSectorBytes)) return refuse(EIO);
-  auto buffer = cache_.read(key, os::Content::data, address, bytes);
+  auto buffer = cache.read(key, os::Content::data, address, bytes);
   if (!buffer) return refuse(EIO);
   return std::move(*buffer);
 }
@@ -72,7 +80,7 @@ VfsResult<os::HeldBuffer> Store::index_block(CoreInode& inode, BlockId block, bo
   if (!address) return pass_on_errno(address);
   auto buffer = read_at(inode, block, *address);
   if (!buffer || *buffer || !make) return buffer;
-  os::HeldBuffer made = cache_.get(key_of(inode, block), os::Content::data, 0, s_.block_bytes);
+  os::HeldBuffer made = cache.get(key_of(inode, block), os::Content::data, 0, s_.block_bytes);
   mark_dirty(inode, block);
   return made;
 }
@@ -117,8 +125,8 @@ os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   // While nobody holds it, it may go.
   std::vector<std::byte> kept(buffer.bytes().begin(), buffer.bytes().end());
   kept.resize(bytes);
-  cache_.release(std::move(buffer));
-  os::HeldBuffer again = cache_.get(key, os::Content::data, home, bytes);
+  cache.release(std::move(buffer));
+  os::HeldBuffer again = cache.get(key, os::Content::data, home, bytes);
   std::memcpy(again.bytes().data(), kept.data(), bytes);
   return again;
 }
@@ -135,7 +143,7 @@ void Store::read_ahead(CoreInode& inode, BlockId id) {
   for (const auto& [one, address] : {std::pair{id, *here}, std::pair{next, *there}}) {
     const std::uint32_t bytes = s_.stored_bytes(inode.placed_size, one);
     if (!s_.holds(address, bytes / kSectorBytes)) return;
-    cache_.read_ahead(key_of(inode, one), os::Content::data, address, bytes);
+    cache.read_ahead(key_of(inode, one), os::Content::data, address, bytes);
   }
 }
 
@@ -163,7 +171,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation, t
   if (static_cast<std::uint64_t>(wanted.block) >= s_.blocks_per_file_max()) return refuse(EFBIG);
   if (!inode.dirty.contains(id)) {
     const bool may_flush = !recovering_ && !static_cast<Operation&>(operation).compound;
-    if (may_flush && dirty_bytes_ > cache_.size_bytes() / 2)
+    if (may_flush && dirty_bytes_ > cache.size_bytes() / 2)
       if (auto flushed = flush({&inode}); !flushed) return pass_on_errno(flushed);
     if (!has_room(s_.block_bytes)) return refuse(ENOSPC);
   }
@@ -172,13 +180,13 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation, t
   const auto address = wanted.overwritten ? address_of(inode, id) : SectorAddress{0};
   if (!address) return pass_on_errno(address);
   if (*address != 0)
-    *buffer = cache_.get(key_of(inode, id), os::Content::data, *address, bytes);
+    *buffer = cache.get(key_of(inode, id), os::Content::data, *address, bytes);
   else if (buffer = placed_block(inode, id); !buffer)
     return buffer;
   if (*buffer) {
     *buffer = resized(std::move(*buffer), bytes);
   } else {
-    *buffer = cache_.get(key_of(inode, id), os::Content::data, 0, bytes);
+    *buffer = cache.get(key_of(inode, id), os::Content::data, 0, bytes);
     inode.unplaced.insert(id);
     if (inode.attributes.is_directory()) tree::format_chunks(buffer->bytes());
     if (!wanted.first_contents.empty())
@@ -193,7 +201,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation, t
 void Store::write_delayed(os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   const auto inode = inodes_.find(static_cast<InodeNumber>(key.object));
-  cache_.write_delayed(std::move(buffer));
+  cache.write_delayed(std::move(buffer));
   if (inode != inodes_.end()) mark_dirty(*inode->second, BlockId::of_key(key.block));
 }
 
@@ -209,7 +217,7 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   }
   if (inode.dirty.erase(block) != 0) dirty_bytes_ -= s_.block_bytes;
   inode.unplaced.erase(block);
-  cache_.discard(key_of(inode, block));
+  cache.discard(key_of(inode, block));
   ++changes_;
   return {};
 }

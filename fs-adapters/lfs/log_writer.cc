@@ -154,7 +154,7 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   const std::span<std::byte> into = plan.region.bytes(planned.item);
   const PointerPlace place = s_.pointer_place(planned.block);
   os::HeldBuffer parent;
-  if (!place.in_inode) parent = cache_.cached(key_of(inode, place.parent));
+  if (!place.in_inode) parent = cache.cached(key_of(inode, place.parent));
   SectorAddress old = 0;
   if (place.in_inode) {
     old = std::exchange(inode.disk.pointers[place.slot], address);
@@ -174,11 +174,11 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
     add_live(address, bytes, nanoseconds(inode.disk.modified));
   inode.disk.sectors += bytes / kSectorBytes;
   // Where it is shorter than its buffer only zeroes are left out.
-  os::HeldBuffer buffer = cache_.cached(key_of(inode, planned.block));
+  os::HeldBuffer buffer = cache.cached(key_of(inode, planned.block));
   invariant(static_cast<bool>(buffer), "lfs: what is dirty is in the cache");
   const std::size_t length = std::min(buffer.bytes().size(), into.size());
   std::memcpy(into.data(), buffer.bytes().data(), length);
-  cache_.release(std::move(buffer));
+  cache.release(std::move(buffer));
   inode.dirty.erase(planned.block);
   inode.unplaced.erase(planned.block);
   dirty_bytes_ -= s_.block_bytes;
@@ -305,8 +305,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   // Only now may the cache forget them: what an error has kept from the disk is nowhere else. The locks of
   // their inodes have kept them as they were.
   for (const PlannedBlock& block : plan->blocks)
-    if (os::HeldBuffer buffer = cache_.cached(key_of(*block.inode, block.block)))
-      cache_.moved(std::move(buffer), plan->region.address(block.item));
+    if (os::HeldBuffer buffer = cache.cached(key_of(*block.inode, block.block)))
+      cache.moved(std::move(buffer), plan->region.address(block.item));
   return {};
 }
 

@@ -23,9 +23,8 @@ std::uint64_t inode_sectors_object(SegmentNumber segment) {
 }
 
 Store::Store(os::System& system, const Superblock& superblock, const MountOptions& options)
-    : InodeStore(system.executor, system.cpu),
+    : InodeStore(system.executor, system.cpu, system.cache),
       system_(system),
-      cache_(system.cache),
       disk_(system.queue),
       options_(options),
       s_(superblock),
@@ -39,13 +38,13 @@ Store::Store(os::System& system, const Superblock& superblock, const MountOption
       checkpoint_lock_(system.executor),
       clean_lock_(system.executor),
       random_(superblock.id * 2654435761ULL + 1) {
-  cache_.hooks(this);
+  cache.hooks(this);
   taken_[0] = taken_[1] = true;
 }
 
 Store::~Store() {
-  if (abandoned_) cache_.discard_all();
-  cache_.hooks(nullptr);
+  if (abandoned_) cache.discard_all();
+  cache.hooks(nullptr);
 }
 
 void Store::end_daemons() {
@@ -71,7 +70,7 @@ os::BufferKey Store::inode_sector_key(SectorAddress address) const {
 /// The sector, if it is not in the cache, and those behind it, as many as a block has: inodes that were written
 /// together are wanted together (Rosenblum 1992, section 4.4.6). What is no inode of the map's is not kept.
 VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
-  if (auto known = cache_.cached(inode_sector_key(address))) return known;
+  if (auto known = cache.cached(inode_sector_key(address))) return known;
   const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;
   std::vector<std::byte> bytes(std::size_t{std::min(s_.block_sectors(), end - address)} * kSectorBytes);
   if (auto read = read_sectors(address, bytes); !read) return pass_on_errno(read);
@@ -84,21 +83,21 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
       return first < s_.inodes && map_[first].address == at && map_[first].slot == 0;
     };
     if (at != address && !is_there()) continue;
-    os::HeldBuffer buffer = cache_.get(inode_sector_key(at), os::Content::data, at, kSectorBytes);
+    os::HeldBuffer buffer = cache.get(inode_sector_key(at), os::Content::data, at, kSectorBytes);
     std::memcpy(buffer.bytes().data(), sector.data(), kSectorBytes);
     // It has waited for room, perhaps: a segment that was cleaned meanwhile will hold something else.
-    if (at == address || is_there()) cache_.moved(std::move(buffer), at);
+    if (at == address || is_there()) cache.moved(std::move(buffer), at);
   }
-  auto sector = cache_.read(inode_sector_key(address), os::Content::data, address, kSectorBytes);
+  auto sector = cache.read(inode_sector_key(address), os::Content::data, address, kSectorBytes);
   if (!sector) return refuse(EIO);
   return std::move(*sector);
 }
 
 /// The cache has it from now on, until it needs the room.
 void Store::keep_inode_sector(SectorAddress address, std::span<const std::byte> bytes) {
-  os::HeldBuffer buffer = cache_.get(inode_sector_key(address), os::Content::data, address, kSectorBytes);
+  os::HeldBuffer buffer = cache.get(inode_sector_key(address), os::Content::data, address, kSectorBytes);
   std::memcpy(buffer.bytes().data(), bytes.data(), kSectorBytes);
-  cache_.moved(std::move(buffer), address);
+  cache.moved(std::move(buffer), address);
 }
 
 VfsResult<void> Store::load(CoreInode& inode) {
@@ -260,7 +259,7 @@ void Store::remove(CoreInode& inode) {
   inode.removed = true;
   inode.disk.mode = 0;
   to_write_.erase(inode.number);
-  cache_.discard_object(inode.number);
+  cache.discard_object(inode.number);
   // A damaged directory may lead to one that is none.
   if (taken_[inode.number]) --files_;
   ++changes_;
@@ -379,7 +378,7 @@ void Store::wake_writer() {
   writer_runs_ = true;
   executor.spawn(os::Executor::Kind::daemon, writer_account_, [this] {
     // One flush does it, unless others are at work on what is left, or add to it; then they wake the writer again.
-    if (!stopped_ && !closing_ && !executor.halted()) (void)flush_unlocked(0, cache_.size_bytes() / 8);
+    if (!stopped_ && !closing_ && !executor.halted()) (void)flush_unlocked(0, cache.size_bytes() / 8);
     writer_runs_ = false;
     gate_.wake_all();
   });
@@ -388,9 +387,9 @@ void Store::wake_writer() {
 /// No locks are held, and it is not in an operation yet.
 VfsResult<void> Store::make_room_for_operation() {
   const std::size_t most_records = std::size_t{record_sectors_max()} * kSectorBytes;
-  if (dirty_bytes_ > cache_.size_bytes() / 4 || records_.size() > most_records / 2) wake_writer();
-  if (dirty_bytes_ > cache_.size_bytes() / 5 * 2 || records_.size() > most_records)
-    if (auto flushed = flush_unlocked(0, cache_.size_bytes() / 4); !flushed) return flushed;
+  if (dirty_bytes_ > cache.size_bytes() / 4 || records_.size() > most_records / 2) wake_writer();
+  if (dirty_bytes_ > cache.size_bytes() / 5 * 2 || records_.size() > most_records)
+    if (auto flushed = flush_unlocked(0, cache.size_bytes() / 4); !flushed) return flushed;
   if (clean_segments_ < clean_start()) wake_cleaner();
   // As has_room() wants it, with room for an operation of ordinary size.
   const std::uint64_t needed = dirty_bytes_ + overhead_bytes() + pass_room_bytes() + s_.segment_bytes();

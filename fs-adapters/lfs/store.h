@@ -128,6 +128,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t symlink_bytes_max() const override { return std::min(s_.block_bytes, 4095U); }
   bool stopped() const override { return stopped_; }
   bool writes_through() const override { return system_.syncer.writes_through(); }
+  std::size_t bytes_in_core() const override;
   std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
 
   VfsResult<void> change(const std::function<VfsResult<void>(tree::Operation&)>& body) override;
@@ -171,7 +172,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void abandon();
   SpaceStatus space() const;
   void forget_idle(std::size_t keep);
-  void drop_clean() { cache_.drop_clean(); }
+  void drop_clean() { cache.drop_clean(); }
   const Superblock& superblock() const { return s_; }
   const Counters& counters() const { return counters_; }
   std::uint32_t clean_segments() const { return clean_segments_; }
@@ -318,7 +319,6 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> flush_device();
 
   os::System& system_;
-  os::BufferCache& cache_;
   os::DiskQueue& disk_;
   MountOptions options_;
   Superblock s_;

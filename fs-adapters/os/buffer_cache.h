@@ -159,8 +159,10 @@ struct BufferCacheOptions {
   /// Of `bytes`: kept for fibers with a RoomReserve, so that who makes room finds some.
   std::uint64_t reserve_bytes = 0;
   std::uint64_t charged_bytes_max = ~std::uint64_t{0};  ///< of `bytes`: all charges together
-  std::uint32_t gathered_bytes_max = 4 << 20;           ///< one gathered write
-  std::size_t writes_max = 1 << 20;  ///< on their way; each buffer of a gathered one counts
+  /// A file system's structures in core are charged (tree/inode_store.h). Off: memory that nobody counts.
+  bool structures_count = false;
+  std::uint32_t gathered_bytes_max = 4 << 20;  ///< one gathered write
+  std::size_t writes_max = 1 << 20;            ///< on their way; each buffer of a gathered one counts
 };
 
 struct BufferCacheCounters {
@@ -258,6 +260,7 @@ class BufferCache {
   bool write_failed(const BufferKey& key) const;
   std::size_t failed_bytes() const;  ///< of all such blocks
   std::uint64_t size_bytes() const;  ///< as the options say
+  bool structures_count() const;     ///< as the options say
   /// Without its lock; hooks use it: redone after it was sent undone. False: it is not in the cache.
   bool mark_dirty(const BufferKey& key);
   /// Forgets it, dirty or not; who holds it keeps it for himself. What is on its way arrives.

@@ -230,6 +230,10 @@ void BufferCache::uncharge(std::size_t bytes) {
   s.wake_for_room();
 }
 
+bool BufferCache::structures_count() const {
+  return state_->options.structures_count;
+}
+
 std::size_t BufferCache::charged_bytes() const {
   return state_->charged_bytes;
 }

@@ -35,7 +35,7 @@ VfsResult<void> Store::say_in_use() {
 /// What belongs to no generation; perhaps there is none to be committed, whose flush would cover it.
 VfsResult<void> Store::write_unordered() {
   if (options_.data != DataMode::unordered) return {};
-  if (cache_.flush_all() != model::Status::ok) return refuse(EIO);
+  if (cache.flush_all() != model::Status::ok) return refuse(EIO);
   return flush_device();
 }
 
@@ -253,10 +253,10 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     const std::vector<BlockAddress> all(generation.outstanding.begin(), generation.outstanding.end());
     for (const BlockAddress address : all) {
       const os::BufferKey key = key_of(address);
-      failed = failed || cache_.write_failed(key);
-      cache_.write_behind(key);
-      if (const os::RequestId id = cache_.being_written(key); id != 0) on_their_way.push_back(id);
-      if (!cache_.unwritten(key)) written.push_back(address);
+      failed = failed || cache.write_failed(key);
+      cache.write_behind(key);
+      if (const os::RequestId id = cache.being_written(key); id != 0) on_their_way.push_back(id);
+      if (!cache.unwritten(key)) written.push_back(address);
     }
     if (failed && ++tries > kWriteTries) return refuse(EIO);
     for (const BlockAddress address : written) generation.outstanding.erase(address);
@@ -304,7 +304,7 @@ void Store::let_go_of_freed(Generation& generation) {
 }
 
 void Store::give_back(BlockAddress address) {
-  cache_.discard(key_of(address));
+  cache.discard(key_of(address));
   space_.give_back(address);
 }
 

@@ -20,6 +20,14 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
   return std::uint64_t{static_cast<const CoreInode&>(inode).disk.blocks} * s_.block_bytes;
 }
 
+std::size_t Store::bytes_in_core() const {
+  std::size_t bytes = space_.bytes_in_core() + numbers_.bytes_in_core() + kept_.bytes_in_core() +
+                      live_.size() / 8 + inodes_.size() * tree::kCoreInodeBytes + open_->bytes_in_core();
+  for (const Generation* const each : {closing_.get(), log_.changes.get()})
+    if (each != nullptr) bytes += each->bytes_in_core();
+  return bytes;
+}
+
 Store::Way Store::way_to(CoreInode& inode, std::uint64_t block) const {
   const PointerWay pointers = s_.way_to(block);
   Way way{.root = &inode.disk.pointers[pointers.root], .depth = pointers.depth};
@@ -36,7 +44,7 @@ Store::Way Store::way_to(BlockAddress& root, const TreeShape& shape, std::uint32
 VfsResult<os::HeldBuffer> Store::read_at(BlockAddress address, Kind kind) {
   if (!s_.holds(address)) return refuse(EIO);
   const auto content = kind == Kind::metadata ? os::Content::metadata : os::Content::data;
-  auto buffer = cache_.read(key_of(address), content, s_.lba_of(address), s_.block_bytes);
+  auto buffer = cache.read(key_of(address), content, s_.lba_of(address), s_.block_bytes);
   if (!buffer) return refuse(EIO);
   return std::move(*buffer);
 }
@@ -44,7 +52,7 @@ VfsResult<os::HeldBuffer> Store::read_at(BlockAddress address, Kind kind) {
 /// All zeroes, whatever the place held before.
 os::HeldBuffer Store::new_at(BlockAddress address, Kind kind) {
   const auto content = kind == Kind::metadata ? os::Content::metadata : os::Content::data;
-  os::HeldBuffer buffer = cache_.get(key_of(address), content, s_.lba_of(address), s_.block_bytes);
+  os::HeldBuffer buffer = cache.get(key_of(address), content, s_.lba_of(address), s_.block_bytes);
   std::ranges::fill(buffer.bytes(), std::byte{0});
   return buffer;
 }
@@ -82,8 +90,8 @@ void Store::release(Generation& generation, BlockAddress address) {
   if (older_writes_it) {
     ++counters_.freed_in_flight;
   } else {
-    if (cache_.unwritten(key_of(address))) ++counters_.never_written;
-    cache_.discard(key_of(address));
+    if (cache.unwritten(key_of(address))) ++counters_.never_written;
+    cache.discard(key_of(address));
     generation.outstanding.erase(address);
     if (closing_ && options_.drops_in_flight) closing_->outstanding.erase(address);
   }
@@ -93,7 +101,7 @@ void Store::release(Generation& generation, BlockAddress address) {
 }
 
 void Store::set_dirty(Generation& generation, BlockAddress address, Kind kind) {
-  cache_.mark_dirty(key_of(address));
+  cache.mark_dirty(key_of(address));
   if (kind == Kind::metadata || options_.data != DataMode::unordered) generation.outstanding.insert(address);
 }
 
@@ -246,7 +254,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
     if (!wanted.overwritten || copies(kind, *address))
       return block_to_change(tree_operation, inode, wanted.block);
     Generation& generation = generation_of(static_cast<Operation&>(tree_operation));
-    auto buffer = cache_.get(key_of(*address), os::Content::data, s_.lba_of(*address), s_.block_bytes);
+    auto buffer = cache.get(key_of(*address), os::Content::data, s_.lba_of(*address), s_.block_bytes);
     set_dirty(generation, *address, kind);
     return buffer;
   }
@@ -279,9 +287,9 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
 /// It was made dirty, for the right generation, by who gave it.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
-    cache_.write_async(std::move(buffer));
+    cache.write_async(std::move(buffer));
   else
-    cache_.write_delayed(std::move(buffer));
+    cache.write_delayed(std::move(buffer));
 }
 
 /// Of the blocks below `at`, those from `first` up to `end`. True: nothing is left there.

@@ -32,6 +32,8 @@ struct Generation {
   /// What the one before it has changed, too, which is on the disk and not committed: as if both were one.
   void continue_after(const Generation& older);
 
+  /// What it counts for in memory (tree::InodeStore::bytes_in_core).
+  std::size_t bytes_in_core() const;
   bool empty() const { return born.empty() && freed.empty() && outstanding.empty() && inodes.empty(); }
 };
 

@@ -23,6 +23,7 @@ class KeptBlocks {
   void let_go(BlockAddress address) {
     if (held(address)) --holders_[address];
   }
+  std::size_t bytes_in_core() const { return holders_.size(); }
 
  private:
   std::uint32_t blocks_;

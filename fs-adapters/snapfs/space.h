@@ -23,6 +23,7 @@ class BlockSpace {
   std::optional<BlockAddress> next_free(BlockAddress near) const;
   /// The same; it is taken.
   std::optional<BlockAddress> allocate(BlockAddress near);
+  std::size_t bytes_in_core() const { return taken_.size() * sizeof(std::uint64_t); }
 
  private:
   std::vector<std::uint64_t> taken_;

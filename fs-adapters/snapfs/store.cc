@@ -15,9 +15,8 @@ constexpr std::uint32_t kOperationsAtLeast = 2;
 }  // namespace
 
 Store::Store(os::System& system, const Superblock& superblock, std::size_t slot, const MountOptions& options)
-    : InodeStore(system.executor, system.cpu),
+    : InodeStore(system.executor, system.cpu, system.cache),
       system_(system),
-      cache_(system.cache),
       disk_(system.queue),
       options_(options),
       s_(superblock),
@@ -41,12 +40,12 @@ Store::Store(os::System& system, const Superblock& superblock, std::size_t slot,
       spawner_ended_(system.executor) {
   if (options_.dirty_blocks_max == 0)
     options_.dirty_blocks_max =
-        static_cast<std::uint32_t>(std::max<std::uint64_t>(8, cache_.size_bytes() / 3 / s_.block_bytes));
-  cache_.hooks(this);
+        static_cast<std::uint32_t>(std::max<std::uint64_t>(8, cache.size_bytes() / 3 / s_.block_bytes));
+  cache.hooks(this);
 }
 
 Store::~Store() {
-  cache_.hooks(nullptr);
+  cache.hooks(nullptr);
 }
 
 void Store::end_daemons() {
@@ -60,7 +59,7 @@ void Store::abandon() {
   abandoned_ = true;
   stopped_ = true;
   system_.syncer.forget_work();
-  cache_.discard_all();
+  cache.discard_all();
 }
 
 bool Store::before_write(os::Outgoing& write) {

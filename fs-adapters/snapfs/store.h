@@ -147,6 +147,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t symlink_bytes_max() const override { return std::min(s_.block_bytes, 4095U); }
   bool stopped() const override { return stopped_; }
   bool writes_through() const override { return system_.syncer.writes_through(); }
+  std::size_t bytes_in_core() const override;
   bool takes_no_changes() const override { return stopped_ || read_only_ || is_full_for_good(); }
   std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
 
@@ -199,7 +200,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void abandon();
   SpaceStatus space() const;
   void forget_idle(std::size_t keep);
-  void drop_clean() { cache_.drop_clean(); }
+  void drop_clean() { cache.drop_clean(); }
   /// Of the newest committed generation.
   const Superblock& superblock() const { return s_; }
   const Counters& counters() const { return counters_; }
@@ -342,7 +343,6 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Result<void> remove_unlinked();
 
   os::System& system_;
-  os::BufferCache& cache_;
   os::DiskQueue& disk_;
   MountOptions options_;
   Superblock s_;          ///< of the newest committed generation

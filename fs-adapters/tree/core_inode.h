@@ -5,6 +5,7 @@
 // his, and counts references: each handle is one, and its end is put(). An inode whose last link is gone lives
 // until its last handle is put, and is removed then.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ struct MissedName {
   std::optional<std::int64_t> room;  ///< the first block that has it
   std::uint64_t changes = 0;  ///< CoreInode::entry_changes when it was made: it holds no longer than that
 };
+
+/// What an inode in core counts for in memory, whatever a file system adds to it (InodeStore::bytes_in_core). An estimate:
+/// 4.4BSD has an inode and a vnode of some 200 bytes each, and their places in hash and free lists.
+inline constexpr std::size_t kCoreInodeBytes = 512;
 
 struct CoreInode {
   /// `its` is kept in core as long as this, which need not have been made yet.

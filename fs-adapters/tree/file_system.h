@@ -71,8 +71,11 @@ class FileSystem : public Vfs {
   explicit FileSystem(std::unique_ptr<InodeStore> store);
 
   InodeStore& store() { return *store_; }
-  /// Charges a system call.
-  void enter() { store_->cpu.charge(os::Cost::system_call); }
+  /// Charges a system call, and now and then the memory that it works with.
+  void enter() {
+    store_->cpu.charge(os::Cost::system_call);
+    store_->charge_structures();
+  }
   /// Files still open are closed: for an unmount, or when the power is gone.
   void close_all();
 

@@ -7,6 +7,25 @@
 
 namespace headcrash::tree {
 
+InodeStore::~InodeStore() {
+  if (charged_bytes_ > 0 && !charging_) cache.uncharge(charged_bytes_);
+}
+
+void InodeStore::charge_structures() {
+  constexpr os::TimeNs kBetweenLooksNs = kNsPerSecond;
+  if (!cache.structures_count() || charging_ || executor.now() < next_charge_ns_) return;
+  next_charge_ns_ = executor.now() + kBetweenLooksNs;
+  const std::size_t bytes = bytes_in_core();
+  if (bytes <= charged_bytes_) {
+    cache.uncharge(charged_bytes_ - bytes);
+    charged_bytes_ = bytes;
+    return;
+  }
+  charging_ = true;
+  if (cache.charge(bytes - charged_bytes_)) charged_bytes_ = bytes;
+  charging_ = false;
+}
+
 VfsResult<os::HeldBuffer> InodeStore::block_to_change(Operation&, CoreInode& inode, std::int64_t block) {
   return read_block(inode, block);
 }

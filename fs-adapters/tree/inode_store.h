@@ -66,14 +66,16 @@ enum class SyncExtent : std::uint8_t {
 
 class InodeStore {
  public:
-  /// Both must outlive it.
-  InodeStore(os::Executor& its_executor, os::Cpu& its_cpu) : executor(its_executor), cpu(its_cpu) {}
+  /// All must outlive it.
+  InodeStore(os::Executor& its_executor, os::Cpu& its_cpu, os::BufferCache& its_cache)
+      : executor(its_executor), cpu(its_cpu), cache(its_cache) {}
   InodeStore(const InodeStore&) = delete;
   InodeStore& operator=(const InodeStore&) = delete;
-  virtual ~InodeStore() = default;
+  virtual ~InodeStore();
 
   os::Executor& executor;
   os::Cpu& cpu;  ///< the tree charges it for system calls, lookups and copies
+  os::BufferCache& cache;
 
   // What it is. None of these waits.
   virtual InodeNumber root() const = 0;
@@ -88,6 +90,13 @@ class InodeStore {
   /// Who wants to read only begins no operation. So it is when it has stopped.
   virtual bool takes_no_changes() const { return stopped(); }
   virtual std::uint64_t allocated_bytes(const CoreInode& inode) const = 0;  ///< st_blocks times 512
+  /// Memory of its structures that is in no buffer: inodes in core, maps, dependencies, copies of blocks. What each of
+  /// them counts for is an estimate of a kernel's in C, the same on every host. It may look at all of them.
+  virtual std::size_t bytes_in_core() const = 0;
+
+  /// Charges that memory to the cache, if its options say so, once a second of its clock. No lock is held; waits for room
+  /// as BufferCache::get() does.
+  void charge_structures();
 
   /// Runs one system call that changes something as one operation of the store's own type: begins it (a
   /// journal's handle, room in a log), runs the body, ends it. May run the body again, once, when it fails
@@ -167,6 +176,11 @@ class InodeStore {
  protected:
   /// For a store that drops links at once, from link_removed() and for LinkAddition::replaced.
   void drop_link(const DroppedLink& dropped);
+
+ private:
+  std::size_t charged_bytes_ = 0;
+  os::TimeNs next_charge_ns_ = 0;
+  bool charging_ = false;  ///< a fiber waits for room
 };
 
 }  // namespace headcrash::tree

@@ -30,6 +30,13 @@ std::uint64_t BusyGroups::generation() const {
   return volume_.super.generation + unwritten_generations_;
 }
 
+std::size_t BusyGroups::bytes_in_core() const {
+  std::size_t bytes = 0;
+  for (const auto& [number, group] : groups_)
+    bytes += group.fragments.size() + (group.inodes.size() + group.wanted.size() + 1) * kNoteBytes;
+  return bytes;
+}
+
 void BusyGroups::operation_begins() {
   ++running_[volume_.executor.current()].depth;
 }

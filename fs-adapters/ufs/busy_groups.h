@@ -71,6 +71,7 @@ class BusyGroups {
   /// Of marks and tags that are made now.
   std::uint64_t generation() const;
   const BusyCounters& counters() const { return counters_; }
+  std::size_t bytes_in_core() const;  ///< of the busy groups
 
  private:
   struct Group {

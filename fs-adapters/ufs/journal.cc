@@ -214,6 +214,14 @@ bool Journal::reclaim() {
   return commit_through(running_).has_value();
 }
 
+/// The copies of blocks that have been committed and are not in their places are most of it.
+std::size_t Journal::bytes_in_core() const {
+  std::size_t copies = 0;
+  for (const auto& [home, image] : images_) copies += image.bytes.size();
+  return copies +
+         (images_.size() + log_.size() + sent_.size() + new_data_.size() + put_off_.size()) * kNoteBytes;
+}
+
 // --- what may be written
 
 FragmentAddress Journal::home_of(std::uint64_t lba) const {

@@ -95,6 +95,7 @@ class Journal : public Scheme {
   VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent) override;
   VfsResult<void> sync() override;
   bool reclaim() override;
+  std::size_t bytes_in_core() const override;
   bool before_write(os::Outgoing& write) override;
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 

@@ -59,6 +59,7 @@ class PendingNames {
   void forget_directory(InodeNumber directory);
 
   std::size_t inodes() const { return names_.size(); }
+  std::size_t names() const { return count_; }
 
  private:
   void drop(const std::function<bool(const PendingName&)>& gone);

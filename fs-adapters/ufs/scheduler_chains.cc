@@ -248,4 +248,10 @@ VfsResult<void> SchedulerChains::sync() {
   return written;
 }
 
+std::size_t SchedulerChains::bytes_in_core() const {
+  return (blocks_.size() + inodes_.size() + names_.size() + made_.size() + moved_out_.size() +
+          freed_fragments_.size() + freed_inodes_.size()) *
+         kNoteBytes;
+}
+
 }  // namespace headcrash::ufs

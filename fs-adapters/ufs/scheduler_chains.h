@@ -50,6 +50,7 @@ class SchedulerChains : public DriverOrder {
   void inode_copied(CoreInode& inode, os::HeldBuffer& block) override;
   VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent) override;
   VfsResult<void> sync() override;
+  std::size_t bytes_in_core() const override;
   bool before_write(os::Outgoing& write) override;
 
  private:

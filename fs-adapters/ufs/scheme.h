@@ -63,6 +63,7 @@
 // these are two steps, and a dependency moves from the first to the second when the copy is made. Blocks are
 // seen by before_write() and after_write() (buffer_cache.h), in handlers that must not wait.
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -217,6 +218,10 @@ struct SchemeOptions {
   std::size_t dependencies_max = 50'000;
 };
 
+/// What a note of a scheme's counts for in memory: a dependency, a block that is waited for, a table's entry. An
+/// estimate; FreeBSD's soft updates have structures of some 60 to 200 bytes.
+inline constexpr std::size_t kNoteBytes = 128;
+
 inline constexpr int kSyncRoundsMax = 100;  ///< of a sync: what others do meanwhile need not be waited for
 
 class Scheme : public os::WriteHooks {
@@ -293,6 +298,8 @@ class Scheme : public os::WriteHooks {
   /// Nothing is dirty or deferred when it returns, but for what another fiber's work item has begun to
   /// do. No inode is locked by the caller.
   virtual VfsResult<void> sync();
+  /// What its own structures count for (tree::InodeStore::bytes_in_core).
+  virtual std::size_t bytes_in_core() const { return 0; }
   /// No space left: does what has been deferred. False: there is nothing.
   virtual bool reclaim() { return false; }
 

@@ -519,4 +519,12 @@ bool SoftUpdates::reclaim() {
   return something && sync().has_value();
 }
 
+/// A note for each allocation, entry, inode and link to be dropped; and the safe copies of indirect blocks.
+std::size_t SoftUpdates::bytes_in_core() const {
+  std::size_t copies = 0;
+  for (const auto& [key, notes] : blocks_)
+    if (notes.indirect) copies += notes.indirect->safe.size();
+  return (waiting() + blocks_.size()) * kNoteBytes + copies;
+}
+
 }  // namespace headcrash::ufs

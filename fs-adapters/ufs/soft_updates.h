@@ -83,6 +83,7 @@ class SoftUpdates : public Scheme {
   void inode_copied(CoreInode& inode, os::HeldBuffer& block) override;
   VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent) override;
   bool reclaim() override;
+  std::size_t bytes_in_core() const override;
   bool before_write(os::Outgoing& write) override;
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 

@@ -49,7 +49,7 @@ VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operatio
 }  // namespace
 
 TreeStore::TreeStore(std::unique_ptr<Volume> volume)
-    : InodeStore(volume->executor, volume->cpu), volume_(std::move(volume)) {}
+    : InodeStore(volume->executor, volume->cpu, volume->cache), volume_(std::move(volume)) {}
 
 bool TreeStore::is_inode(std::uint64_t number) const {
   return number >> 32U == 0 && volume_->geometry.is_inode(static_cast<InodeNumber>(number));

@@ -28,6 +28,7 @@ class TreeStore final : public tree::InodeStore {
   bool stopped() const override { return volume_->stopped(); }
   bool writes_through() const override { return volume_->syncer.writes_through(); }
   std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
+  std::size_t bytes_in_core() const override { return volume_->bytes_in_core(); }
 
   VfsResult<void> change(const std::function<VfsResult<void>(tree::Operation&)>& body) override;
 

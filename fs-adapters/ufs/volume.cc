@@ -26,6 +26,11 @@ Volume::Volume(os::System& system, const Superblock& superblock, std::vector<Sum
       names(*this),
       write_behind(cache, disk, write_behind_bytes) {}
 
+std::size_t Volume::bytes_in_core() const {
+  return inodes.in_core() * tree::kCoreInodeBytes + names.names() * kNoteBytes +
+         groups.size() * kSummaryBytes + scheme->bytes_in_core();
+}
+
 VfsResult<os::HeldBuffer> Volume::read_block(FragmentAddress at) {
   auto buffer = cache.read(place(at), os::Content::metadata, lba(at), geometry.block_bytes());
   if (!buffer) return refuse(EIO);

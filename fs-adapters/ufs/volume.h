@@ -70,6 +70,8 @@ class Volume {
     return std::uint64_t{at} * (super.fragment_bytes / kSectorBytes);
   }
   std::size_t bytes(std::uint32_t fragments) const { return std::size_t{fragments} * super.fragment_bytes; }
+  /// tree::InodeStore::bytes_in_core()
+  std::size_t bytes_in_core() const;
   /// How a block is named that has its name from its place: groups, inodes, indirect blocks.
   static os::BufferKey place(FragmentAddress at) { return {.object = 0, .block = at}; }
   static os::BufferKey block_of(InodeNumber inode, std::int64_t block) {

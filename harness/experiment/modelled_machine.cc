@@ -321,7 +321,8 @@ os::SystemOptions ModelledMachine::system_options() const {
                         .cache = {.bytes = options_.cache_bytes,
                                   .block_copy = description.block_copy,
                                   .copies_bytes = options_.copies_bytes,
-                                  .metadata_bytes = options_.metadata_bytes},
+                                  .metadata_bytes = options_.metadata_bytes,
+                                  .structures_count = options_.structures_count},
                         .syncer = options_.system->description().syncer.value_or(options_.syncer)};
   how.queue.schedule = options_.schedule;
   how.queue.concatenated_sectors = options_.concatenated_sectors;

@@ -107,6 +107,7 @@ struct ModelledMachineOptions {
   std::optional<std::uint64_t> image_cache_bytes = {};
   std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
   std::uint64_t metadata_bytes = 0;             ///< BufferCacheOptions::metadata_bytes
+  bool structures_count = false;                ///< BufferCacheOptions::structures_count
   os::SyncerOptions syncer = {};                ///< unless the system's description has its own
   std::uint32_t check_sectors = 128;  ///< the longest request of a repair, and of mkfs in model time
   os::CpuCosts costs = kI486At33Mhz;

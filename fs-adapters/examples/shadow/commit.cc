@@ -7,9 +7,8 @@
 
 namespace headcrash::shadow {
 Store::Store(os::System& system, const State& state, const MountOptions& options)
-    : InodeStore(system.executor, system.cpu),
+    : InodeStore(system.executor, system.cpu, system.cache),
       system_(system),
-      cache_(system.cache),
       options_(options),
       geometry_(state.header.geometry),
       committed_(state.header),
@@ -85,7 +84,7 @@ VfsResult<void> Store::commit(Clean clean) {
   const bool flush_first = options_.flush_first || clean_wanted;  // the control, too, says "clean" when it is
 
   const auto flush = [&] {
-    return cache_.flush_all() == model::Status::ok && system_.queue.flush() == model::Status::ok;
+    return cache.flush_all() == model::Status::ok && system_.queue.flush() == model::Status::ok;
   };
   // Until the header is written an error leaves the state before, and somebody may try again.
   if (flush_first && !flush()) return refuse(EIO);
@@ -128,7 +127,7 @@ VfsResult<void> Store::unmount() {
 void Store::abandon() {
   closing_ = stopped_ = true;
   system_.syncer.forget_work();
-  cache_.discard_all();
+  cache.discard_all();
 }
 
 /// What nobody has asked for is written all the same, some time after the first change since the last commit.

@@ -23,11 +23,16 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
   return static_cast<const CoreInode&>(inode).record.blocks.size() * geometry_.block_bytes;
 }
 
+std::size_t Store::bytes_in_core() const {
+  constexpr std::size_t kBlockBytes = 32;  // that an inode knows: an estimate
+  return inodes_.size() * tree::kCoreInodeBytes + (geometry_.blocks - free_) * kBlockBytes + use_.size();
+}
+
 // ---- operations
 
 VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operation&)>& body) {
   const tree::FiberLockGuard lock(operation_lock_);
-  if (cache_.failed_bytes() > cache_.size_bytes() / kShareOfFailures) stopped_ = true;
+  if (cache.failed_bytes() > cache.size_bytes() / kShareOfFailures) stopped_ = true;
   if (stopped_) return refuse(EIO);
   if (free_ < kOperationBlocks)
     if (auto done = commit(Clean::no); !done) return done;
@@ -72,7 +77,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0 || inode.attributes.links != 0) return;
   for (const auto& [block, address] : inode.record.blocks) release(address);
-  cache_.discard_object(inode.number);
+  cache.discard_object(inode.number);
   inodes_.erase(inode.number);
 }
 
@@ -108,8 +113,8 @@ VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& inode, std::int64_t
   const auto& blocks = core(inode).record.blocks;
   const auto found = blocks.find(block);
   if (found == blocks.end()) return os::HeldBuffer();
-  auto buffer = cache_.read(key(inode, block), os::Content::data, geometry_.lba_of(found->second),
-                            geometry_.block_bytes);
+  auto buffer = cache.read(key(inode, block), os::Content::data, geometry_.lba_of(found->second),
+                           geometry_.block_bytes);
   if (!buffer) return refuse(EIO);
   return std::move(*buffer);
 }
@@ -124,17 +129,17 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation&, tree::CoreI
   const auto found = blocks.find(wanted.block);
   if (found != blocks.end() && !wanted.overwritten) return read_block(inode, wanted.block);
   if (found != blocks.end())
-    return cache_.get(key(inode, wanted.block), os::Content::data, geometry_.lba_of(found->second),
-                      geometry_.block_bytes);
+    return cache.get(key(inode, wanted.block), os::Content::data, geometry_.lba_of(found->second),
+                     geometry_.block_bytes);
   if (!may_grow()) return refuse(ENOSPC);
   const BlockAddress address = allocate();
   blocks.emplace(wanted.block, address);
-  auto buffer = cache_.get(key(inode, wanted.block), os::Content::data, geometry_.lba_of(address),
-                           geometry_.block_bytes);
+  auto buffer = cache.get(key(inode, wanted.block), os::Content::data, geometry_.lba_of(address),
+                          geometry_.block_bytes);
   std::ranges::fill(buffer.bytes(), std::byte{0});
   if (inode.attributes.is_directory()) tree::format_chunks(buffer.bytes());
   std::ranges::copy(wanted.first_contents, buffer.bytes().begin());
-  cache_.write_delayed(std::move(buffer));
+  cache.write_delayed(std::move(buffer));
   return read_block(inode, wanted.block);
 }
 
@@ -143,11 +148,11 @@ void Store::write_delayed(os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   BlockAddress& address = inodes_.at(key.object)->record.blocks.at(key.block);
   ++changes_;
-  if (use_[address] == Use::fresh) return cache_.write_delayed(std::move(buffer));
+  if (use_[address] == Use::fresh) return cache.write_delayed(std::move(buffer));
   release(address);
   address = allocate();
-  cache_.moved(std::move(buffer), geometry_.lba_of(address));
-  invariant(cache_.mark_dirty(key), "shadow: a buffer is there until it has been written");
+  cache.moved(std::move(buffer), geometry_.lba_of(address));
+  invariant(cache.mark_dirty(key), "shadow: a buffer is there until it has been written");
 }
 
 VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& inode, std::int64_t first,
@@ -155,7 +160,7 @@ VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& inode, std
   auto& blocks = core(inode).record.blocks;
   for (auto at = blocks.lower_bound(first); at != blocks.end() && at->first < end;) {
     release(at->second);
-    cache_.discard(key(inode, at->first));
+    cache.discard(key(inode, at->first));
     at = blocks.erase(at);
   }
   return {};

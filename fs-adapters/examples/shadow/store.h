@@ -70,6 +70,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   std::uint32_t symlink_bytes_max() const override;
   bool stopped() const override { return stopped_; }
   bool writes_through() const override { return system_.syncer.writes_through(); }
+  std::size_t bytes_in_core() const override;
   std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
 
   VfsResult<void> change(const std::function<VfsResult<void>(tree::Operation&)>& body) override;
@@ -127,7 +128,6 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   void schedule_commit();
 
   os::System& system_;
-  os::BufferCache& cache_;
   MountOptions options_;
   Geometry geometry_;
   Header committed_;  ///< the newest header on the disk

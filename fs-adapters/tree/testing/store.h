@@ -56,7 +56,7 @@ struct TestInode : CoreInode {
 class TestStore final : public InodeStore, public InodeOwner {
  public:
   TestStore(os::System& system, std::uint64_t blocks)
-      : InodeStore(system.executor, system.cpu), cache_(system.cache) {
+      : InodeStore(system.executor, system.cpu, system.cache) {
     for (std::uint64_t block = blocks; block-- > 0;) free_.push_back(block * kBlockSectors);
     TestInode& first = *add(root());
     first.its = {.mode = kTypeDirectory | 0755, .links = 2};
@@ -80,6 +80,7 @@ class TestStore final : public InodeStore, public InodeOwner {
   std::uint32_t new_directory_bytes() const override { return kChunkBytes; }
   std::uint32_t symlink_bytes_max() const override { return kPathBytesMax; }
   bool stopped() const override { return false; }
+  std::size_t bytes_in_core() const override { return inodes_.size() * kCoreInodeBytes; }
   std::uint64_t allocated_bytes(const CoreInode& inode) const override {
     return static_cast<const TestInode&>(inode).blocks.size() * kBlockBytes;
   }
@@ -117,7 +118,7 @@ class TestStore final : public InodeStore, public InodeOwner {
     const auto& blocks = static_cast<TestInode&>(inode).blocks;
     const auto at = blocks.find(block);
     if (at == blocks.end()) return os::HeldBuffer();
-    auto buffer = cache_.read(key(inode, block), os::Content::data, at->second, kBlockBytes);
+    auto buffer = cache.read(key(inode, block), os::Content::data, at->second, kBlockBytes);
     if (!buffer) return refuse(EIO);
     return std::move(*buffer);
   }
@@ -127,19 +128,19 @@ class TestStore final : public InodeStore, public InodeOwner {
     const auto at = blocks.find(wanted.block);
     if (at != blocks.end() && !wanted.overwritten) return read_block(inode, wanted.block);
     if (at != blocks.end())
-      return cache_.get(key(inode, wanted.block), os::Content::data, at->second, kBlockBytes);
+      return cache.get(key(inode, wanted.block), os::Content::data, at->second, kBlockBytes);
     if (free_.empty()) return refuse(ENOSPC);
     const std::uint64_t place = free_.back();
     free_.pop_back();
     blocks[wanted.block] = place;
-    os::HeldBuffer buffer = cache_.get(key(inode, wanted.block), os::Content::data, place, kBlockBytes);
+    os::HeldBuffer buffer = cache.get(key(inode, wanted.block), os::Content::data, place, kBlockBytes);
     std::ranges::fill(buffer.bytes(), std::byte{0});
     if (inode.attributes.is_directory()) format_chunks(buffer.bytes());
     std::ranges::copy(wanted.first_contents, buffer.bytes().begin());
-    cache_.write_delayed(std::move(buffer));
+    cache.write_delayed(std::move(buffer));
     return read_block(inode, wanted.block);
   }
-  void write_delayed(os::HeldBuffer buffer) override { cache_.write_delayed(std::move(buffer)); }
+  void write_delayed(os::HeldBuffer buffer) override { cache.write_delayed(std::move(buffer)); }
   VfsResult<void> free_blocks(Operation&, CoreInode& inode, std::int64_t first, std::int64_t end) override {
     auto& ours = static_cast<TestInode&>(inode);
     for (auto at = ours.blocks.lower_bound(first); at != ours.blocks.end() && at->first < end;) {
@@ -157,7 +158,7 @@ class TestStore final : public InodeStore, public InodeOwner {
     if (!buffer) return pass_on_errno(buffer);
     if (!*buffer) return {};
     std::ranges::fill(buffer->bytes().subspan(kept), std::byte{0});
-    cache_.write_delayed(std::move(*buffer));
+    cache.write_delayed(std::move(*buffer));
     return {};
   }
   /// A chunk at a time.
@@ -172,20 +173,20 @@ class TestStore final : public InodeStore, public InodeOwner {
   VfsResult<void> link_added(Operation&, const LinkAddition& added, os::HeldBuffer block) override {
     EXPECT_TRUE(shows(block, added.offset, added.name, added.target.number));
     note(added.cause, "+", added.directory, added.name, added.target, added.target.attributes.links);
-    cache_.write_delayed(std::move(block));
+    cache.write_delayed(std::move(block));
     drop_link(added.replaced);
     return {};
   }
   VfsResult<void> link_removed(Operation&, const LinkRemoval& removed, os::HeldBuffer block) override {
     EXPECT_FALSE(find_entry(block.bytes(), removed.name));
-    cache_.write_delayed(std::move(block));
+    cache.write_delayed(std::move(block));
     drop_link(removed.dropped);
     note(removed.cause, "-", removed.directory, removed.name, *removed.dropped.inode,
          removed.dropped.inode->attributes.links);
     return {};
   }
   VfsResult<void> fsync(Operation&, CoreInode& inode, SyncExtent) override {
-    return cache_.flush_object(inode.number) == model::Status::ok ? VfsResult<void>() : refuse(EIO);
+    return cache.flush_object(inode.number) == model::Status::ok ? VfsResult<void>() : refuse(EIO);
   }
 
   /// What a log of directory operations would hold: cause, directory, name, inode and its count.
@@ -225,7 +226,7 @@ class TestStore final : public InodeStore, public InodeOwner {
   void release(TestInode& inode, std::int64_t block) {
     free_.push_back(inode.blocks.at(block));
     inode.blocks.erase(block);
-    cache_.discard(key(inode, block));
+    cache.discard(key(inode, block));
   }
   static bool shows(const os::HeldBuffer& block, std::uint32_t offset, std::string_view name,
                     InodeNumber inode) {
@@ -271,7 +272,6 @@ class TestStore final : public InodeStore, public InodeOwner {
           fmt::format("directory {} has another parent than {}", directory.number, parent.number));
   }
 
-  os::BufferCache& cache_;
   std::map<InodeNumber, std::unique_ptr<TestInode>> inodes_;
   std::vector<std::uint64_t> free_;
   std::size_t all_ = 0;
