@@ -15,6 +15,7 @@ Paper experiment();
 // timed.cc: responses, work until quiet, writes an operation.
 std::vector<ClaimAnswer> drive(Context& context);
 std::vector<ClaimAnswer> drive_cache(Context& context);
+std::vector<ClaimAnswer> fast_drive(Context& context);
 std::vector<ClaimAnswer> raid5(Context& context);
 std::vector<ClaimAnswer> raid5_nvram(Context& context);
 std::vector<ClaimAnswer> aged(Context& context);  ///< a disk that was in use, by how full it is

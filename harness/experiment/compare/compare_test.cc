@@ -52,6 +52,7 @@ TEST(Rows, HaveNamesOfTheirOwnAndALab) {
     names.push_back(full_name(row));
     EXPECT_FALSE(row.lab.empty()) << row.name;
     EXPECT_EQ(row.system->control(), row.durability == Durability::none) << row.name;
+    EXPECT_TRUE(machine_of(row, {}).structures_count) << row.name;
   }
   std::ranges::sort(names);
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
@@ -165,7 +166,8 @@ ExperimentOutcome run(const std::string& part) {
 }
 
 TEST(Compare, RunsToTheEnd) {
-  for (const char* part : {"drive-cache", "raid5-nvram", "aged", "recovery", "delays", "memory", "laddis"}) {
+  for (const char* part :
+       {"drive-cache", "fast-drive", "raid5-nvram", "aged", "recovery", "delays", "memory", "laddis"}) {
     for (const ClaimAnswer& answer : run(part).answers) {
       EXPECT_FALSE(answer.tables.empty()) << answer.id;
       for (const ClaimNumber& number : answer.numbers)

@@ -120,6 +120,8 @@ const char* name(Device device) {
       return "one drive";
     case Device::drive_cache:
       return "one drive, its write cache on and flushed";
+    case Device::fast_drive:
+      return "one fast drive and processor";
     case Device::raid5:
       return "RAID-5";
     case Device::raid5_nvram:
@@ -184,6 +186,7 @@ ModelledMachineOptions machine_of(const Row& row, const MachineChoice& choice) {
   machine.size_bytes = choice.size_bytes;
   machine.seed = choice.seed;
   machine.cache_bytes = choice.cache_bytes.value_or(machine.cache_bytes);
+  machine.structures_count = true;
   machine.concatenated_sectors = kTransferSectors;
   machine.check_sectors = kTransferSectors;
   if (choice.pentium) {
@@ -209,7 +212,8 @@ ModelledMachineOptions machine_of(const Row& row, const MachineChoice& choice) {
 std::vector<Parameter> usual_parameters() {
   return {{"seeds", 3, "of each cell: contents, draws, angles of the disks, places in the syncer's second"},
           {"delay-seconds", 30, "after which a change is on its way to the disk, of rows that delay"},
-          {"machine", 1, "1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM 60 GB drive"}};
+          {"machine", 1,
+           "of the other parts: 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM 60 GB drive"}};
 }
 
 std::size_t seeds_of(const Context& context) {
@@ -217,10 +221,15 @@ std::size_t seeds_of(const Context& context) {
 }
 
 MachineChoice choice_of(const Context& context, Device device) {
-  return {.device = device,
-          .pentium = context.parameter("machine") >= 2,
-          .delay_ns = static_cast<os::TimeNs>(context.parameter("delay-seconds") *
-                                              static_cast<double>(model::kSecondNs))};
+  MachineChoice choice{.device = device,
+                       .pentium = context.parameter("machine") >= 2,
+                       .delay_ns = static_cast<os::TimeNs>(context.parameter("delay-seconds") *
+                                                           static_cast<double>(model::kSecondNs))};
+  if (device == Device::fast_drive) {
+    choice.pentium = true;
+    choice.size_bytes = 1'000'000'000 / model::kSectorBytes * model::kSectorBytes;
+  }
+  return choice;
 }
 
 }  // namespace headcrash::experiment::compare

@@ -2,8 +2,10 @@
 // The systems that are compared, and the machine they share.
 //
 //   processor   the i486 at 33 MHz of ../i486_33.h; with `machine` 2 the Pentium 4 of ../soares03/pentium4.h
-//   drive       hp-c2447, or ibm-60g with the Pentium; RAID-5: five hp-c2447, with and without NVRAM before them
-//   memory      36 MB of file cache, for both, so that the same workloads exceed it
+//   drive       hp-c2447; the first gigabyte of an ibm-60g with the Pentium; RAID-5: five hp-c2447, with and without NVRAM
+//               before them
+//   memory      36 MB of file cache, for both, so that the same workloads exceed it; what a system has in core beside buffers
+//               (inodes, maps, dependencies, copies of committed blocks) takes room in it
 //   driver      C-LOOK, one request at a time at a drive, five at an array; what is adjacent is one request of up to 64 KiB,
 //               for every system: a region of LFS's log is several requests then
 //   delay       what has been changed is on its way to the disk when the change is `delay-seconds` old, whoever keeps it:
@@ -52,7 +54,7 @@ std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& nu
 /// For tests: one of each group and one more.
 std::vector<std::size_t> rows_of(const Context& context);
 
-enum class Device : std::uint8_t { drive, drive_cache, raid5, raid5_nvram };
+enum class Device : std::uint8_t { drive, drive_cache, fast_drive, raid5, raid5_nvram };
 const char* name(Device device);
 
 struct MachineChoice {

@@ -61,11 +61,10 @@ struct AgedOn {
   std::string id() const;    ///< "aged75-raid5"
 };
 /// All that there are.
-inline constexpr AgedOn kAgedOn[] = {{Device::drive, 50},
-                                     {Device::drive, 75},
-                                     {Device::drive, 90},
-                                     {Device::raid5, 75},
-                                     {Device::raid5_nvram, 75}};
+inline constexpr AgedOn kAgedOn[] = {
+    {Device::drive, 50},       {Device::drive, 75},       {Device::drive, 90},
+    {Device::raid5, 50},       {Device::raid5, 75},       {Device::raid5, 90},
+    {Device::raid5_nvram, 50}, {Device::raid5_nvram, 75}, {Device::raid5_nvram, 90}};
 
 class Session {
  public:

@@ -15,7 +15,8 @@ namespace {
 std::vector<const TimedTable*> all_tables(Context& context) {
   Session& session = Session::of(context);
   std::vector<const TimedTable*> tables;
-  for (const Device device : {Device::drive, Device::drive_cache, Device::raid5, Device::raid5_nvram})
+  for (const Device device :
+       {Device::drive, Device::drive_cache, Device::fast_drive, Device::raid5, Device::raid5_nvram})
     tables.push_back(session.on(context, device));
   for (const AgedOn& on : kAgedOn) tables.push_back(session.aged(context, on));
   return tables;

@@ -21,6 +21,9 @@ std::vector<ClaimAnswer> drive(Context& context) {
 std::vector<ClaimAnswer> drive_cache(Context& context) {
   return answers_of(Session::of(context).on(context, Device::drive_cache), "drive-cache", "cache");
 }
+std::vector<ClaimAnswer> fast_drive(Context& context) {
+  return answers_of(Session::of(context).on(context, Device::fast_drive), "fast-drive", "fast");
+}
 std::vector<ClaimAnswer> raid5(Context& context) {
   return answers_of(Session::of(context).on(context, Device::raid5), "raid5", "raid5");
 }
