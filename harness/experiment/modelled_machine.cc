@@ -100,7 +100,7 @@ std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& mediu
 Result<std::unique_ptr<model::SectorStore>> medium_over(std::shared_ptr<const model::SectorStore> base,
                                                         std::uint64_t sectors) {
   if (!base) return media::MemoryStore::create(sectors);
-  return media::MemoryOverlay::create(std::move(base));
+  return std::make_unique<media::MemoryOverlay>(std::move(base));
 }
 
 }  // namespace

@@ -1,82 +1,108 @@
-// Which pages are whose (memory_overlay.h).
+// Which sectors are whose, and where its own are (memory_overlay.h).
 #include "plugin/media/memory_overlay.h"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <utility>
 
+#include "plugin/base/zeroes.h"
 #include "plugin/media/range.h"
 
 namespace headcrash::media {
-namespace {
 
-constexpr std::uint64_t kPageSectors = 8;
+using model::kSectorBytes;
 
-}  // namespace
+MemoryOverlay::MemoryOverlay(std::shared_ptr<const model::SectorStore> base)
+    : base_(std::move(base)), groups_((base_->sectors() + kGroupSectors - 1) / kGroupSectors) {}
 
-Result<std::unique_ptr<MemoryOverlay>> MemoryOverlay::create(std::shared_ptr<const model::SectorStore> base) {
-  auto own = MemoryStore::create(base->sectors());
-  if (!own) return pass_on(own);
-  return std::unique_ptr<MemoryOverlay>(new MemoryOverlay(std::move(base), *std::move(own)));
+MemoryOverlay::Place MemoryOverlay::place_of(std::uint64_t lba) const {
+  const auto& group = groups_[lba / kGroupSectors];
+  return group ? (*group)[lba % kGroupSectors] : kInBase;
 }
 
-MemoryOverlay::MemoryOverlay(std::shared_ptr<const model::SectorStore> base, std::unique_ptr<MemoryStore> own)
-    : base_(std::move(base)),
-      own_(std::move(own)),
-      mine_((own_->sectors() + kPageSectors - 1) / kPageSectors, false) {}
+std::uint64_t MemoryOverlay::alike(std::uint64_t lba, std::uint64_t most) const {
+  const Place first = place_of(lba);
+  std::uint64_t count = 1;
+  if (first < kFirstKept) {
+    while (count < most && place_of(lba + count) == first) ++count;
+    return count;
+  }
+  most = std::min<std::uint64_t>(most, kChunkSectors - (first - kFirstKept) % kChunkSectors);
+  while (count < most && place_of(lba + count) == first + count) ++count;
+  return count;
+}
+
+std::byte* MemoryOverlay::kept(Place place) const {
+  const std::size_t number = place - kFirstKept;
+  return chunks_[number / kChunkSectors].get() + number % kChunkSectors * kSectorBytes;
+}
 
 Result<void> MemoryOverlay::read(std::uint64_t lba, std::span<std::byte> into) const {
   if (auto inside = check_range("memory", sectors(), lba, into.size()); !inside) return inside;
-  const std::uint64_t end = lba + into.size() / model::kSectorBytes;
-  while (lba < end) {
-    const bool mine = mine_[lba / kPageSectors];
-    std::uint64_t until = lba / kPageSectors * kPageSectors;
-    while (until < end && mine_[until / kPageSectors] == mine) until += kPageSectors;
-    const std::uint64_t count = std::min(until, end) - lba;
-    const model::SectorStore& from = mine ? static_cast<const model::SectorStore&>(*own_) : *base_;
-    if (auto done = from.read(lba, into.first(count * model::kSectorBytes)); !done) return done;
-    into = into.subspan(count * model::kSectorBytes);
+  while (!into.empty()) {
+    const std::uint64_t count = alike(lba, into.size() / kSectorBytes);
+    const auto part = into.first(count * kSectorBytes);
+    const Place place = place_of(lba);
+    if (place == kInBase) {
+      if (auto done = base_->read(lba, part); !done) return done;
+    } else if (place == kZeroes) {
+      std::ranges::fill(part, std::byte{0});
+    } else {
+      std::memcpy(part.data(), kept(place), part.size());
+    }
+    into = into.subspan(part.size());
     lba += count;
   }
   return {};
 }
 
 std::uint64_t MemoryOverlay::next_own(std::uint64_t lba) const {
-  const auto from = std::min(lba / kPageSectors, std::uint64_t{mine_.size()});
-  const auto page = std::find(mine_.begin() + static_cast<std::ptrdiff_t>(from), mine_.end(), true);
-  return std::clamp(static_cast<std::uint64_t>(page - mine_.begin()) * kPageSectors, lba, sectors());
+  while (lba < sectors()) {
+    if (!groups_[lba / kGroupSectors])
+      lba = (lba / kGroupSectors + 1) * kGroupSectors;
+    else if (place_of(lba) == kInBase)
+      ++lba;
+    else
+      return lba;
+  }
+  return sectors();
 }
 
-Result<void> MemoryOverlay::copy_page(std::uint64_t page) {
-  std::array<std::byte, kPageSectors * model::kSectorBytes> bytes{};
-  const std::uint64_t first = page * kPageSectors, count = std::min(kPageSectors, sectors() - first);
-  const auto part = std::span(bytes).first(count * model::kSectorBytes);
-  if (auto done = base_->read(first, part); !done) return done;
-  return own_->write(first, part);
-}
-
-Result<void> MemoryOverlay::take(std::uint64_t lba, std::uint64_t count) {
-  if (count == 0) return {};
-  const std::uint64_t first = lba / kPageSectors, last = (lba + count - 1) / kPageSectors;
-  if (lba % kPageSectors != 0 && !mine_[first])
-    if (auto done = copy_page(first); !done) return done;
-  if ((lba + count) % kPageSectors != 0 && !mine_[last])
-    if (auto done = copy_page(last); !done) return done;
-  for (std::uint64_t page = first; page <= last; ++page) mine_[page] = true;
-  return {};
+void MemoryOverlay::put(std::uint64_t lba, std::span<const std::byte> sector) {
+  auto& group = groups_[lba / kGroupSectors];
+  if (!group) group = std::make_unique<Group>(Group{});
+  Place& place = (*group)[lba % kGroupSectors];
+  if (sector.empty()) {
+    if (place >= kFirstKept) free_.push_back(place);
+    place = kZeroes;
+    return;
+  }
+  if (place < kFirstKept) {
+    if (!free_.empty()) {
+      place = free_.back();
+      free_.pop_back();
+    } else {
+      place = next_++;
+      if ((place - kFirstKept) % kChunkSectors == 0)
+        chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(kChunkSectors * kSectorBytes));
+    }
+  }
+  std::memcpy(kept(place), sector.data(), kSectorBytes);
 }
 
 Result<void> MemoryOverlay::write(std::uint64_t lba, std::span<const std::byte> data) {
   if (auto inside = check_range("memory", sectors(), lba, data.size()); !inside) return inside;
-  if (auto taken = take(lba, data.size() / model::kSectorBytes); !taken) return taken;
-  return own_->write(lba, data);
+  for (; !data.empty(); data = data.subspan(kSectorBytes), ++lba) {
+    const auto sector = data.first(kSectorBytes);
+    put(lba, base::all_zero(sector) ? std::span<const std::byte>() : sector);
+  }
+  return {};
 }
 
 Result<void> MemoryOverlay::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  if (auto inside = check_range("memory", sectors(), lba, count * model::kSectorBytes); !inside)
-    return inside;
-  if (auto taken = take(lba, count); !taken) return taken;
-  return own_->write_zeroes(lba, count);
+  if (auto inside = check_range("memory", sectors(), lba, count * kSectorBytes); !inside) return inside;
+  for (std::uint64_t i = 0; i < count; ++i) put(lba + i, {});
+  return {};
 }
 
 }  // namespace headcrash::media

@@ -8,7 +8,8 @@
 namespace headcrash::media {
 namespace {
 
-constexpr std::uint64_t kSectors = 203;  // the last page is no whole one
+constexpr std::uint64_t kSectors = 203;       // the last page is no whole one
+constexpr std::uint64_t kManySectors = 5003;  // several groups of places and several chunks of sectors
 
 std::vector<std::byte> content_of(const model::SectorStore& store) {
   std::vector<std::byte> bytes(store.sectors() * model::kSectorBytes);
@@ -16,25 +17,28 @@ std::vector<std::byte> content_of(const model::SectorStore& store) {
   return bytes;
 }
 
-TEST(MemoryOverlay, IsACopyAndTheBaseStays) {
+class Overlays : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Overlays, AreCopiesAndTheBaseStays) {
+  const std::uint64_t sectors = GetParam();
   std::mt19937_64 random(7);
-  std::shared_ptr<MemoryStore> base = *MemoryStore::create(kSectors);
-  auto plain = *MemoryStore::create(kSectors);
+  std::shared_ptr<MemoryStore> base = *MemoryStore::create(sectors);
+  auto plain = *MemoryStore::create(sectors);
   std::vector<std::byte> bytes(40 * model::kSectorBytes);
-  const auto draw = [&](std::uint64_t sectors) {
-    for (std::size_t i = 0; i < sectors * model::kSectorBytes; ++i)
+  const auto draw = [&](std::uint64_t count) {
+    for (std::size_t i = 0; i < count * model::kSectorBytes; ++i)
       bytes[i] = static_cast<std::byte>(random());
-    return std::span<const std::byte>(bytes).first(sectors * model::kSectorBytes);
+    return std::span<const std::byte>(bytes).first(count * model::kSectorBytes);
   };
-  for (std::uint64_t lba = 0; lba + 10 <= kSectors; lba += 30) {
+  for (std::uint64_t lba = 0; lba + 10 <= sectors; lba += 30) {
     ASSERT_TRUE(base->write(lba, draw(10)));
     ASSERT_TRUE(plain->write(lba, std::span<const std::byte>(bytes).first(10 * model::kSectorBytes)));
   }
   const auto before = content_of(*base);
-  const auto overlay = *MemoryOverlay::create(base);
+  const auto overlay = std::make_unique<MemoryOverlay>(base);
   EXPECT_EQ(content_of(*overlay), before);
   for (int i = 0; i < 300; ++i) {
-    const std::uint64_t count = random() % 20, lba = random() % (kSectors - count + 1);
+    const std::uint64_t count = random() % 20, lba = random() % (sectors - count + 1);
     if (random() % 4 == 0) {
       ASSERT_TRUE(overlay->write_zeroes(lba, count));
       ASSERT_TRUE(plain->write_zeroes(lba, count));
@@ -46,6 +50,20 @@ TEST(MemoryOverlay, IsACopyAndTheBaseStays) {
     ASSERT_EQ(content_of(*overlay), content_of(*plain)) << i;
   }
   EXPECT_EQ(content_of(*base), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Overlays, testing::Values(kSectors, kManySectors));
+
+TEST(MemoryOverlay, KnowsWhatIsItsOwn) {
+  std::shared_ptr<MemoryStore> base = *MemoryStore::create(kManySectors);
+  const auto overlay = std::make_unique<MemoryOverlay>(base);
+  EXPECT_EQ(overlay->next_own(0), kManySectors);
+  const std::vector<std::byte> one(model::kSectorBytes, std::byte{1}), zeroes(model::kSectorBytes);
+  ASSERT_TRUE(overlay->write(2047, one));
+  ASSERT_TRUE(overlay->write(4000, zeroes)) << "zeroes are its own, too";
+  EXPECT_EQ(overlay->next_own(0), 2047U);
+  EXPECT_EQ(overlay->next_own(2048), 4000U);
+  EXPECT_EQ(overlay->next_own(4001), kManySectors);
 }
 
 TEST(MemoryStore, KnowsWhereNothingHasBeenWritten) {
@@ -63,7 +81,7 @@ TEST(MemoryStore, KnowsWhereNothingHasBeenWritten) {
 
 TEST(MemoryOverlay, RefusesWhatIsOutside) {
   std::shared_ptr<MemoryStore> base = *MemoryStore::create(kSectors);
-  const auto overlay = *MemoryOverlay::create(base);
+  const auto overlay = std::make_unique<MemoryOverlay>(base);
   std::vector<std::byte> bytes(2 * model::kSectorBytes);
   EXPECT_FALSE(overlay->read(kSectors - 1, bytes));
   EXPECT_FALSE(overlay->write(kSectors - 1, bytes));

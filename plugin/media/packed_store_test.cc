@@ -53,7 +53,7 @@ TEST(PackedStore, OfAnOverlayHoldsWhatTheOverlayHeld) {
   std::shared_ptr<const PackedStore> packed = PackedStore::of(*some_medium());
   const std::uint64_t empty = PackedStore::of(**MemoryStore::create(kPackedSectors))->bytes();
   for (int time = 0; time < 3; ++time) {
-    const auto overlay = *MemoryOverlay::create(packed);
+    const auto overlay = std::make_unique<MemoryOverlay>(packed);
     std::vector<bool> touched(kPackedSectors);
     for (int i = 0; i < 12; ++i) {
       const std::uint64_t count = 1 + random() % 30, lba = random() % (kPackedSectors - count + 1);
