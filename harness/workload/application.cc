@@ -102,7 +102,7 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
             adapters::take_expected(**setting, into.expected)}) {
         if (!read) return read;
       }
-      if (into.words.empty())
+      if (!(*setting)->has("words"))
         return fail((*setting)->subject("words"), "is missing", "give the words that stand for {setting}");
     }
   }
