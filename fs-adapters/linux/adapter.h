@@ -43,9 +43,10 @@ struct GuestParts {
   /// A bzImage, or the beginning of a version of Debian's kernels (is_kernel_version); empty: the one that the host's
   /// release has.
   std::string kernel;
-  std::vector<std::string> modules;  ///< .ko files in the order of loading, or what modules_install made
-  std::vector<std::string> tools;    ///< programs and scripts, found in the guest by their file names
-  bool any() const { return !kernel.empty() || !modules.empty() || !tools.empty(); }
+  std::vector<std::string> modules;   ///< .ko files in the order of loading, or what modules_install made
+  std::vector<std::string> tools;     ///< programs and scripts, found in the guest by their file names
+  std::vector<std::string> packages;  ///< of Debian, of an application: their files go into the guest
+  bool any() const { return !kernel.empty() || !modules.empty() || !tools.empty() || !packages.empty(); }
   bool operator==(const GuestParts&) const = default;
 };
 

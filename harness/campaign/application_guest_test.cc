@@ -97,14 +97,14 @@ class ApplicationGuest : public ServedGuest {
 };
 
 TEST_F(ApplicationGuest, SqliteKeepsItsCommits) {
-  const auto findings = power_cut_in("sqlite", "after-mark:persisted wal 12+7.5");
+  const auto findings = power_cut_in("sqlite", "after-mark:persisted 12+7.5");
   if (no_tools_) GTEST_SKIP() << "the guest has no sqlite3";
   for (const oracle::Finding& finding : findings)
     ADD_FAILURE() << oracle::name(finding.kind) << " " << finding.path << ": " << finding.found;
 }
 
 TEST_F(ApplicationGuest, SqliteWithoutSyncLosesThem) {
-  const auto findings = power_cut_in("sqlite-off", "after-mark:persisted wal 12+7.5");
+  const auto findings = power_cut_in("sqlite+wal-off", "after-mark:persisted 12+7.5");
   if (no_tools_) GTEST_SKIP() << "the guest has no sqlite3";
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(oracle::judge_trial({}, findings).verdict, oracle::Verdict::lost_synced_data);

@@ -25,10 +25,7 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
-    std::map<std::string, adapters::GuestParts> parts;
-    for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign_))
-      parts.emplace(filesystem->name, filesystem->guest);
-    auto images = vm::guest_images(options_.cache, parts);
+    auto images = vm::guest_images(options_.cache, guests_of(campaign_));
     if (!images) return pass_on(images);
     images_ = *std::move(images);
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
@@ -131,7 +128,7 @@ class Runner {
     const Result<base::ScratchFolder> scratch = base::ScratchFolder::make();
     if (!scratch) return pass_on(scratch);
     const TrialContext context{.campaign = &campaign_,
-                               .image = images_.at(plan.filesystem->name),
+                               .image = images_.at(guest_of(*plan.filesystem)),
                                .accelerator = accelerator_,
                                .cache = options_.cache,
                                .scratch = scratch->path(),
@@ -157,7 +154,7 @@ class Runner {
   db::Database database_;
   TrialPlans plans_{campaign_};
   std::vector<std::size_t> todo_;  // of the plans
-  vm::GuestImages images_;         // by file system; most share one
+  vm::GuestImages images_;         // by guest_of(); most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;

@@ -243,12 +243,15 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   if (const auto table = root.table("workload"); table && *table) {
     if (const auto known = (*table)->only({"name", "rounds", "operations", "application"}); !known)
       return known;
-    for (const auto& read :
-         {(*table)->take("name", cell.workload),
-          (*table)->take("rounds", cell.rounds, {.least = 4, .most = 100'000}),
-          (*table)->take("operations", cell.operations), take_application(**table, cell)}) {
+    for (const auto& read : {(*table)->take("name", cell.workload),
+                             (*table)->take("rounds", cell.rounds, {.least = 4, .most = 100'000}),
+                             (*table)->take("operations", cell.operations)}) {
       if (!read) return read;
     }
+    auto applications = take_applications(**table);
+    if (!applications) return pass_on(applications);
+    defaults.applications = std::move(*applications);
+    if (!defaults.applications.empty()) set_application(defaults.applications.front(), cell);
     take_own_workload(defaults.workloads, cell);
     if (const auto good = check_workload(**table, "name", cell); !good) return good;
   }
@@ -421,6 +424,21 @@ std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campai
         }))
       filesystems.push_back(&cell.filesystem);
   return filesystems;
+}
+
+std::map<std::string, adapters::GuestParts> guests_of(const Campaign& campaign) {
+  std::map<std::string, adapters::GuestParts> parts;
+  if (!campaign.explore) {
+    for (const adapters::LinuxAdapter& each : campaign.filesystems) parts.emplace(guest_of(each), each.guest);
+    return parts;
+  }
+  for (const ExploredCell& cell : campaign.explore->cells)
+    parts.emplace(guest_of(cell.filesystem), cell.filesystem.guest);
+  return parts;
+}
+
+std::string guest_of(const adapters::LinuxAdapter& filesystem) {
+  return fmt::format("{} {}", filesystem.name, fmt::join(filesystem.guest.packages, " "));
 }
 
 std::string campaign_digest(const Campaign& campaign) {

@@ -106,6 +106,11 @@ class TrialPlans {
 /// The candidates, and the controls of a campaign that explores.
 std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign);
 
+/// The guests that its trials need, by guest_of() their file systems.
+std::map<std::string, adapters::GuestParts> guests_of(const Campaign& campaign);
+/// A file system's name, and the packages that an application on it needs.
+std::string guest_of(const adapters::LinuxAdapter& filesystem);
+
 /// Of everything that shapes the trials: what --resume recognises an unfinished run by.
 std::string campaign_digest(const Campaign& campaign);
 

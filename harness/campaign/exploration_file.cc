@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 #include "harness/campaign/array_disk.h"
@@ -180,8 +181,27 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& table,
-                                  const ExplorationDefaults& defaults) {
+/// With these applications in place of the cell's workload; without any the cell as it is.
+std::vector<ExploredCell> with_each(const std::vector<workload::Application>& applications,
+                                    const ExploredCell& cell) {
+  if (applications.empty()) return {cell};
+  std::vector<ExploredCell> cells(applications.size(), cell);
+  for (std::size_t i = 0; i < cells.size(); ++i) set_application(applications[i], cells[i]);
+  return cells;
+}
+
+/// What an application needs goes into its guest; one that is expected to lose is a control.
+void settle_application(ExploredCell& cell) {
+  if (!cell.application) return;
+  cell.filesystem.guest.packages = cell.application->packages;
+  if (cell.application->expected == adapters::Expectation::loss &&
+      cell.control.value_or(Control::keep) == Control::keep)
+    cell.control = Control::lose;
+}
+
+/// A control, or one for each of its applications.
+Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const StrictTable& table,
+                                               const ExplorationDefaults& defaults) {
   if (const auto known = table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
                                      "faults-after-cut", "kernels", "strategies", "workload", "operations",
                                      "application", "trials", "budget", "states", "rounds"});
@@ -190,17 +210,22 @@ Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& ta
   ExploredCell cell = defaults.cell;
   if (const auto role = read_control_role(root, table, defaults.size_bytes, cell); !role)
     return pass_on(role);
+  auto applications = take_applications(table);
+  if (!applications) return pass_on(applications);
   if (table.has("workload") || table.has("operations")) {
     cell.operations.clear();
     cell.application.reset();
+  } else if (applications->empty()) {
+    *applications = defaults.applications;
   }
+  if (!applications->empty()) set_application(applications->front(), cell);
   if (table.has("operations")) cell.workload = "operations";
   for (const auto& read :
        {take_write_cache(table, cell.write_through), take_prefill(table, cell.prefill),
         take_machine(table, defaults.devices, cell), take_strategies(table, cell.strategies),
         table.take("workload", cell.workload), table.take("operations", cell.operations),
         take_trials(table, cell.trials), take_budget(table, cell),
-        table.take("rounds", cell.rounds, {.least = 4, .most = 100'000}), take_application(table, cell)}) {
+        table.take("rounds", cell.rounds, {.least = 4, .most = 100'000})}) {
     if (!read) return pass_on(read);
   }
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
@@ -210,7 +235,7 @@ Result<ExploredCell> read_control(const StrictTable& root, const StrictTable& ta
           check_machine({table.subject("device"), table.subject("strategies")}, cell, defaults.size_bytes);
       !fits)
     return pass_on(fits);
-  return cell;
+  return with_each(*applications, cell);
 }
 
 /// A list in which something is made persistent.
@@ -360,23 +385,33 @@ void take_own_workload(const OwnWorkloads& own, ExploredCell& cell) {
   if (const auto found = own.find(cell.workload); found != own.end()) cell.operations = found->second;
 }
 
-Result<void> take_application(const StrictTable& table, ExploredCell& cell) {
-  if (!table.has("application")) return {};
+Result<std::vector<workload::Application>> take_applications(const StrictTable& table) {
+  std::vector<workload::Application> applications;
+  if (!table.has("application")) return applications;
   if (table.has("operations") || table.has("workload") || table.has("name")) {
     return fail(table.subject("application"), "cannot be combined with another workload",
                 "leave one of them out: an application is a workload");
   }
-  std::string name;
-  if (const auto taken = table.take("application", name); !taken) return taken;
-  auto application = workload::load_application(name);
-  if (!application) {
-    const Error& error = application.error();
-    return fail(table.subject("application") + ": " + error.subject, error.problem, error.remedy);
+  std::vector<std::string> names(1);
+  const auto taken = table.type("application") == StrictTable::Type::list
+                         ? table.take("application", names)
+                         : table.take("application", names.front());
+  if (!taken) return pass_on(taken);
+  for (const std::string& name : names) {
+    auto loaded = workload::load_applications(name);
+    if (!loaded) {
+      const Error& error = loaded.error();
+      return fail(table.subject("application") + ": " + error.subject, error.problem, error.remedy);
+    }
+    std::ranges::move(*loaded, std::back_inserter(applications));
   }
+  return applications;
+}
+
+void set_application(const workload::Application& application, ExploredCell& cell) {
   cell.operations.clear();
-  cell.workload = application->name;
-  cell.application = std::move(*application);
-  return {};
+  cell.workload = application.name;
+  cell.application = application;
 }
 
 Result<void> check_workload(const StrictTable& table, const std::string& key, const ExploredCell& cell) {
@@ -442,10 +477,12 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto controls = root.tables("controls");
   if (!controls) return pass_on(controls);
   for (const StrictTable& control : *controls) {
-    const auto cell = read_control(root, control, own);
-    if (!cell) return pass_on(cell);
-    if (auto added = add_under_kernels(root, control, *cell, exploration.cells); !added)
-      return pass_on(added);
+    const auto cells = read_control(root, control, own);
+    if (!cells) return pass_on(cells);
+    for (const ExploredCell& cell : *cells) {
+      if (auto added = add_under_kernels(root, control, cell, exploration.cells); !added)
+        return pass_on(added);
+    }
   }
   const std::vector<std::string> devices = own.devices.empty() ? std::vector<std::string>{""} : own.devices;
   const CellKeys keys{root.subject("device.profiles"), root.subject("explore.strategies")};
@@ -456,9 +493,10 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
       cell.machine.profile = device;
       if (filesystem.expected == adapters::Expectation::loss) cell.control = Control::lose;
       if (const auto fits = check_machine(keys, cell, own.size_bytes); !fits) return pass_on(fits);
-      exploration.cells.push_back(std::move(cell));
+      std::ranges::move(with_each(own.applications, cell), std::back_inserter(exploration.cells));
     }
   }
+  std::ranges::for_each(exploration.cells, settle_application);
   for (ExploredCell& cell : exploration.cells) {
     if (!cell.states) continue;
     const auto workloads = static_cast<std::int64_t>(workloads_of(cell, 0).count);

@@ -24,8 +24,10 @@
 //   budget = 50                      states of each workload; or `states`, of all of them together
 //   operations = """..."""           the workload itself (harness/workload/operation.h); `workload` is then
 //                                    its name
-//   application = "sqlite-off"       a real application (harness/workload/application.h) in place of a
-//                                    workload
+//   application = "sqlite+wal-off"   a real application (harness/workload/application.h) in place of a
+//                                    workload; "sqlite+*" is a cell for each of its settings, and a list of
+//                                    names is one for each. What is expected to lose under its setting is a
+//                                    control that must
 //
 // Workloads of the file's own, which several cells share, have a table:
 //
@@ -97,6 +99,7 @@ struct ExplorationDefaults {
   std::vector<std::string> devices = {};  ///< arrays by profile; empty: a disk
   std::uint64_t size_bytes = 0;
   OwnWorkloads workloads = {};
+  std::vector<workload::Application> applications = {};  ///< a cell for each; empty: the cell's workload
 };
 
 /// `filesystems`: the candidates. Reads root's `explore` and `controls`.
@@ -116,8 +119,10 @@ Result<void> take_prefill(const base::StrictTable& table, bool& prefill);
 /// `faults` and `faults-after-cut`.
 Result<void> take_faults(const base::StrictTable& table, explorer::StageMachine& machine);
 
-/// `application`, if the table has it: a name, or a file.
-Result<void> take_application(const base::StrictTable& table, ExploredCell& cell);
+/// `application`, a name or a list of names; empty if the table has none.
+Result<std::vector<workload::Application>> take_applications(const base::StrictTable& table);
+/// In place of the cell's workload.
+void set_application(const workload::Application& application, ExploredCell& cell);
 
 /// Errors: an unknown one (with a suggestion), one that cannot be sought for as often as the cell says.
 Result<void> check_workload(const base::StrictTable& table, const std::string& key, const ExploredCell& cell);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "harness/campaign/campaign_file.h"
@@ -80,17 +81,18 @@ TEST(Exploration, EachCellIsUnderEachKernel) {
 
 TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
   const std::string head = "filesystems = [\"ext4\"]\ntrials = 2\n[explore]\nbudget = 9\n";
-  const Campaign campaign = campaign_of(head +
-                                        "[workload]\napplication = \"sqlite\"\n"
-                                        "[[controls]]\nfilesystem = \"ext4\"\nmust = \"lose\"\n"
-                                        "application = \"sqlite-off\"\n[[controls]]\nfilesystem = \"ext4\"\n"
-                                        "workload = \"append-log\"\n");
+  const Campaign campaign =
+      campaign_of(head +
+                  "[workload]\napplication = \"sqlite\"\n"
+                  "[[controls]]\nfilesystem = \"ext4\"\nmust = \"lose\"\n"
+                  "application = \"sqlite+wal-off\"\n[[controls]]\nfilesystem = \"ext4\"\n"
+                  "workload = \"append-log\"\n");
   const auto& cells = campaign.explore->cells;
   ASSERT_EQ(cells.size(), 3U);
-  EXPECT_EQ(cells[0].application->name, "sqlite-off");
-  EXPECT_EQ(cells[0].workload, "sqlite-off");
+  EXPECT_EQ(cells[0].application->name, "sqlite+wal-off");
+  EXPECT_EQ(cells[0].workload, "sqlite+wal-off");
   EXPECT_FALSE(cells[1].application) << "the control has a workload of its own";
-  EXPECT_EQ(cells[2].application->origin, "sqlite");
+  EXPECT_EQ(cells[2].application->origin, "sqlite+wal-full");
   EXPECT_EQ(TrialPlans(campaign).size(), 6U);
   for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
            {head + "[workload]\napplication = \"sqlit\"\n", "workload.application"},
@@ -105,6 +107,31 @@ TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
     ASSERT_FALSE(read) << text;
     EXPECT_NE(read.error().message().find(part), std::string::npos) << read.error().message();
   }
+}
+
+TEST(Exploration, ApplicationsAndTheirSettingsAreCellsOfTheirOwn) {
+  const Campaign campaign = campaign_of(
+      "filesystems = ['ext4', 'xfs']\ntrials = 1\n[device]\nsize = '320M'\n[explore]\nbudget = 9\n"
+      "[workload]\napplication = ['git', 'lmdb+*']\n"
+      "[[controls]]\nfilesystem = 'ext4-nobarrier'\napplication = ['git', 'lmdb']\n"
+      "[[controls]]\nfilesystem = 'btrfs'\nmust = 'damage'\napplication = 'lmdb+nosync'\n");
+  std::map<std::string, std::optional<Control>> cells;
+  for (const ExploredCell& cell : campaign.explore->cells)
+    cells[cell.filesystem.name + " " + cell.workload] = cell.control;
+  EXPECT_EQ(campaign.explore->cells.size(), 15U);
+  EXPECT_EQ(cells.at("ext4-nobarrier git+committed"), Control::lose);
+  EXPECT_EQ(cells.at("ext4-nobarrier lmdb+default"), Control::lose);
+  EXPECT_EQ(cells.at("xfs lmdb+nosync"), Control::lose) << "promises nothing under this setting";
+  EXPECT_EQ(cells.at("btrfs lmdb+nosync"), Control::damage) << "as the file says";
+  EXPECT_FALSE(cells.at("xfs lmdb+default"));
+  EXPECT_FALSE(cells.at("xfs git+committed"));
+  const auto guests = guests_of(campaign);
+  EXPECT_EQ(guests.size(), 7U) << "with LMDB's packages and without; btrfs with them only";
+  std::size_t with_packages = 0;
+  for (const auto& [name, parts] : guests) with_packages += parts.packages.empty() ? 0 : 1;
+  EXPECT_EQ(with_packages, 4U);
+  for (const ExploredCell& cell : campaign.explore->cells)
+    EXPECT_EQ(guests.at(guest_of(cell.filesystem)).packages, cell.application->packages);
 }
 
 TEST(Exploration, CellsShareWorkloadsOfTheFilesOwn) {
@@ -165,7 +192,7 @@ TEST(Exploration, TheDigestKnowsTheControls) {
 
 TEST(Exploration, TheDigestKnowsTheApplicationsText) {
   Campaign campaign = campaign_of(
-      "filesystems = ['ext4']\ntrials = 1\n[explore]\nbudget = 5\n[workload]\napplication = 'sqlite-off'");
+      "filesystems = ['ext4']\ntrials = 1\n[explore]\nbudget = 5\n[workload]\napplication = 'sqlite+wal-off'");
   ASSERT_TRUE(campaign.explore->cells[0].application);
   const std::string before = campaign_digest(campaign);
   campaign.explore->cells[0].application->verify.emplace_back("true");

@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
+const std::string kPermitted = "permitted: ";  ///< before what an application's documents do not promise
 /// A failure that is like earlier ones of its cell is reported, but not minimised again; a control's is what
 /// it is there for, and never made small.
 constexpr std::size_t kMinimisedOfKind = 3;
@@ -218,6 +219,8 @@ void ExploredTrial::keep_state(const explorer::StateOutcome& outcome) {
   state.verdict = oracle::name(outcome.judgement.verdict);
   if (!oracle::keeps_promises(outcome.judgement.verdict) || outcome.recovery.refused_as_cut)
     state.summary = outcome.judgement.summary;
+  else if (!outcome.permitted.empty())
+    state.summary = kPermitted + outcome.permitted;
   state.in_guest = outcome.in_guest_only;
   state.wall_ms = outcome.wall_ms;
   for (const oracle::Finding& finding : outcome.findings) {
@@ -340,6 +343,11 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
     });
     record_.verdict = oracle::name(replayed ? oracle::Verdict::replayed : oracle::Verdict::clean);
     record_.summary = fmt::format("everything promised is there in all {}", of);
+    const auto less = std::ranges::count_if(record_.states, [](const db::CrashStateRecord& state) {
+      return state.summary.starts_with(kPermitted);
+    });
+    if (less > 0)
+      record_.summary += fmt::format("; in {} of them less than was reported, as is permitted", less);
   }
 }
 
@@ -426,7 +434,8 @@ Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uin
 Result<db::TrialRecord> ExplorationWorker::run(
     const TrialPlan& plan, const fs::path& artefacts,
     const std::function<void(const std::string& phase)>& on_phase) {
-  const auto ready = make_ready(context_.images->at(plan.filesystem->name), plan.filesystem->log_size_bytes);
+  const auto ready =
+      make_ready(context_.images->at(guest_of(*plan.filesystem)), plan.filesystem->log_size_bytes);
   if (!ready) return pass_on(ready);
   return ExploredTrial(context_, plan, artefacts, lab_->guest(0), minimised_).run(on_phase);
 }

@@ -49,7 +49,7 @@ class FormattedDisks {
 struct ExplorationContext {
   const Campaign* campaign = nullptr;
   FormattedDisks* disks = nullptr;
-  const std::map<std::string, vm::GuestImage>* images = nullptr;  ///< by file system; most share one
+  const std::map<std::string, vm::GuestImage>* images = nullptr;  ///< by guest_of(); most share one
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;            ///< saved guest states
   std::filesystem::path database_folder;  ///< artefact paths are stored relative to it

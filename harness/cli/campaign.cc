@@ -108,7 +108,8 @@ Result<CampaignForecast> campaign_forecast(const std::string& name, const campai
                         .trials = plans.size(),
                         .states_most = plans.states_most()};
   for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(*loaded))
-    told.filesystems.push_back(filesystem->name);
+    if (std::ranges::find(told.filesystems, filesystem->name) == told.filesystems.end())
+      told.filesystems.push_back(filesystem->name);
   if (!part.whole()) told.takes.clear();  // is of the whole
   return told;
 }

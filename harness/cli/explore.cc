@@ -157,6 +157,7 @@ Result<void> open(const ExploreArguments& arguments, Explored& explored) {
   explored.kept = fs::path(arguments.recording).parent_path();
   explorer::RecordedWorkload& workload = explored.workload;
   if (explored.application) workload.application = explored.application;
+  if (workload.application) explored.filesystem.guest.packages = workload.application->packages;
   if (arguments.from.empty()) return {};
   const auto run = states::RunHistory::load(arguments.recording);
   if (!run) return pass_on(run);
@@ -205,6 +206,7 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
   if (!arguments.application.empty()) {
     auto application = workload::load_application(arguments.application);
     if (!application) return pass_on(application);
+    explored.filesystem.guest.packages = application->packages;
     explored.application = std::move(*application);
   }
   if (arguments.workload.empty()) return {};
@@ -463,7 +465,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--application", arguments->application,
-          "Records this application (sqlite, or a .toml file) in place of a workload; its verifier judges")
+          "Records this application (sqlite, sqlite+wal-normal, or a .toml file) in place of a workload; its verifier judges")
       ->excludes("--workload");
   command
       ->add_option("--strategy", arguments->strategies,

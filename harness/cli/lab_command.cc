@@ -5,6 +5,7 @@
 
 #include "harness/campaign/array_disk.h"
 #include "harness/campaign/campaign.h"
+#include "harness/explorer/application_run.h"
 
 namespace headcrash::cli {
 namespace {
@@ -101,7 +102,11 @@ Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& f
 Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened) {
   const auto bytes = recorded_disk_bytes(opened.recording.string(), opened.run->header(), trial.filesystem);
   if (!bytes) return pass_on(bytes);
-  return start_lab(trial.filesystem, recorded_machine(opened.run->header(), trial.machine), *bytes, 1);
+  const auto application = explorer::read_application(trial.recording);
+  if (!application) return pass_on(application);
+  adapters::LinuxAdapter filesystem = trial.filesystem;
+  if (*application) filesystem.guest.packages = (*application)->packages;
+  return start_lab(filesystem, recorded_machine(opened.run->header(), trial.machine), *bytes, 1);
 }
 
 Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {

@@ -46,23 +46,25 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
   return {};
 }
 
-run::Step<std::vector<oracle::Finding>> put_to_verifier(StageGuest& guest,
-                                                        const adapters::LinuxAdapter& filesystem,
-                                                        const workload::Application& application,
-                                                        const std::vector<std::string>& told) {
+run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                    const workload::Application& application,
+                                    const std::vector<std::string>& told) {
   std::string why;
   const auto mounted = guest.mount(filesystem, &why);
   if (!mounted) return tl::unexpected(mounted.error());
   if (!*mounted)
     return run::stop(oracle::Verdict::unmountable, "refused when the application was to look: " + why);
   if (const auto put = put_files(guest, application); !put) return tl::unexpected(put.error());
-  std::vector<oracle::Finding> all;
+  Verified all;
   for (const auto& argv : workload::commands(application.verify, run::kMountPoint)) {
     const auto end = guest.verify_application(argv, oracle::verifier_input(told));
     if (!end) return tl::unexpected(end.error());
     auto findings = oracle::application_findings(*end);
     if (!findings) return run::broken(findings.error());
-    all.insert(all.end(), findings->begin(), findings->end());
+    all.findings.insert(all.findings.end(), findings->begin(), findings->end());
+    const std::string permitted = oracle::permitted_losses(end->output);
+    if (!permitted.empty())
+      all.permitted += fmt::format("{}{}", all.permitted.empty() ? "" : "; ", permitted);
   }
   if (const auto unmounted = guest.unmount(); !unmounted) return tl::unexpected(unmounted.error());
   return all;

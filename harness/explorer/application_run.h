@@ -22,11 +22,15 @@ namespace headcrash::explorer {
 /// error with a remedy.
 run::Step<void> prepare_application(StageGuest& guest, const workload::Application& application);
 
+struct Verified {
+  std::vector<oracle::Finding> findings;
+  std::string permitted;  ///< oracle::permitted_losses()
+};
+
 /// Mounts, verifies and unmounts. `told`: the texts of its marks before the cut, in order.
-run::Step<std::vector<oracle::Finding>> put_to_verifier(StageGuest& guest,
-                                                        const adapters::LinuxAdapter& filesystem,
-                                                        const workload::Application& application,
-                                                        const std::vector<std::string>& told);
+run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                    const workload::Application& application,
+                                    const std::vector<std::string>& told);
 
 std::filesystem::path application_file(const std::filesystem::path& recording);
 Result<void> write_application_name(const std::filesystem::path& recording,

@@ -303,9 +303,11 @@ run::Step<void> StateCheck::ask_application() {
   auto found = put_to_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);
   ms(StepKind::judge) += watch.ms();
   if (!found) return tl::unexpected(found.error());
-  outcome_.findings = std::move(*found);
+  outcome_.findings = std::move(found->findings);
+  outcome_.permitted = std::move(found->permitted);
   log(fmt::format("{} was told {} marks and found {} things amiss\n", checker_.application_->name,
                   outcome_.persisted_texts.size(), outcome_.findings.size()));
+  if (!outcome_.permitted.empty()) log(fmt::format("permitted: {}\n", outcome_.permitted));
   return {};
 }
 

@@ -54,6 +54,7 @@ struct StateOutcome {
   oracle::Recovery recovery;
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
+  std::string permitted;  ///< what is missing and the application's documents do not promise
   std::array<double, kStepKinds> step_ms = {};
   double wall_ms = 0;
   std::string log;  ///< commands, their output, the kernel's words

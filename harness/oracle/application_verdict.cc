@@ -10,6 +10,7 @@ namespace headcrash::oracle {
 namespace {
 
 constexpr std::string_view kPersistedMark = "persisted ";
+constexpr std::size_t kPermittedMost = 8;
 
 std::optional<Finding> finding_in(std::string_view line) {
   constexpr std::string_view kLost = "lost: ", kWrong = "wrong: ";
@@ -53,6 +54,22 @@ Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier) {
               fmt::format("ended with exit code {} after naming {} losses: {}", verifier.exit_code,
                           findings.size() + more, last_line(verifier.errors)),
               "it must end with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one");
+}
+
+std::string permitted_losses(std::string_view output) {
+  constexpr std::string_view kPermitted = "permitted: ";
+  std::string told;
+  std::size_t count = 0;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\n'), output.size());
+    const std::string_view line = output.substr(0, end);
+    output.remove_prefix(std::min(end + 1, output.size()));
+    if (!line.starts_with(kPermitted)) continue;
+    if (++count > kPermittedMost) continue;
+    told += fmt::format("{}{}", told.empty() ? "" : "; ", line.substr(kPermitted.size()));
+  }
+  if (count > kPermittedMost) told += fmt::format("; and {} more", count - kPermittedMost);
+  return told;
 }
 
 std::string verifier_input(const std::vector<std::string>& marks) {

@@ -33,6 +33,18 @@ TEST(ApplicationVerdict, AVerifierThatContradictsItselfSaysNothing) {
   }
 }
 
+TEST(ApplicationVerdict, WhatIsPermittedIsToldAndNoFinding) {
+  const std::string output = "permitted: commit 7\nchecked\npermitted: commit 8\n";
+  const auto none = application_findings({.exit_code = 0, .output = output, .errors = ""});
+  ASSERT_TRUE(none) << none.error().message();
+  EXPECT_TRUE(none->empty());
+  EXPECT_EQ(permitted_losses(output), "commit 7; commit 8");
+  EXPECT_EQ(permitted_losses("lost: commit 7\n"), "");
+  std::string many;
+  for (int i = 0; i < 11; ++i) many += "permitted: x\n";
+  EXPECT_NE(permitted_losses(many).find("; and 3 more"), std::string::npos) << permitted_losses(many);
+}
+
 TEST(ApplicationVerdict, LongListsAreCounted) {
   std::string output;
   for (int i = 0; i < 250; ++i) output += "lost: " + std::to_string(i) + "\n";

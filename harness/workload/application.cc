@@ -7,6 +7,7 @@
 
 #include "headcrash_workload_embedded.h"
 #include "plugin/base/named_file.h"
+#include "plugin/base/nearest.h"
 #include "plugin/base/strict_table.h"
 
 namespace headcrash::workload {
@@ -17,7 +18,48 @@ using base::StrictTable;
 constexpr int kDeepestBase = 4;
 constexpr std::size_t kFilesMost = 64;
 
+constexpr std::string_view kEachSetting = "+*";
+
 Result<Application> interpret(const StrictTable& root, int depth);
+
+bool is_setting_name(std::string_view name) {
+  return !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") ==
+             std::string_view::npos;
+}
+
+std::vector<std::string> setting_names(const Application& application) {
+  std::vector<std::string> names;
+  for (const auto& [name, setting] : application.settings) names.push_back(name);
+  return names;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// Puts it under its setting, or the one that is named.
+Result<void> choose_setting(const std::string& wanted, Application& application) {
+  if (!wanted.empty()) {
+    if (!application.settings.contains(wanted)) {
+      return fail(fmt::format("application \"{}\"", application.name),
+                  fmt::format("has no setting \"{}\"", wanted),
+                  application.settings.empty() ? "it has none at all"
+                                               : base::suggest(wanted, setting_names(application)));
+    }
+    application.setting = wanted;
+  }
+  if (application.settings.empty()) return {};
+  const ApplicationSetting& setting = application.settings.at(application.setting);
+  for (auto* lines : {&application.prepare, &application.run, &application.verify})
+    for (std::string& line : *lines) replace_all(line, "{setting}", setting.words);
+  application.name += "+" + application.setting;
+  application.title += ", " + application.setting;
+  application.promise = setting.promise;
+  application.expected = setting.expected;
+  return {};
+}
 
 Result<Application> load(const std::string& name_or_path, int depth) {
   const auto found = base::find_named_file("application", name_or_path, base::built_in(embedded_files()));
@@ -43,6 +85,47 @@ Result<void> read_files(const StrictTable& root, Application& application) {
   return {};
 }
 
+Result<void> read_settings(const StrictTable& root, Application& application) {
+  const auto table = root.table("settings");
+  if (!table) return pass_on(table);
+  if (*table) {
+    application.settings.clear();
+    for (const std::string& name : (*table)->keys()) {
+      if (!is_setting_name(name))
+        return fail((*table)->subject(name), "is no name of a setting", "use letters, digits and '-'");
+      const auto setting = (*table)->table(name);
+      if (!setting) return pass_on(setting);
+      if (const auto known = (*setting)->only({"words", "promise", "expected"}); !known) return known;
+      ApplicationSetting& into = application.settings[name];
+      for (const auto& read :
+           {(*setting)->take("words", into.words), (*setting)->take("promise", into.promise),
+            adapters::take_expected(**setting, into.expected)}) {
+        if (!read) return read;
+      }
+      if (!(*setting)->has("words"))
+        return fail((*setting)->subject("words"), "is missing", "give the words that stand for {setting}");
+    }
+  }
+  if (application.settings.empty()) return {};
+  if (application.setting.empty())
+    return fail(root.subject("setting"), "is missing", "name the setting that stands when none is named");
+  if (application.settings.contains(application.setting)) return {};
+  return fail(root.subject("setting"), fmt::format("\"{}\" is none of the settings", application.setting),
+              base::suggest(application.setting, setting_names(application)));
+}
+
+Result<void> check_packages(const StrictTable& root, const Application& application) {
+  for (const std::string& package : application.packages) {
+    const bool named =
+        !package.empty() &&
+        package.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+.-") == std::string::npos;
+    if (!named || package.front() == '-')
+      return fail(root.subject("packages"), fmt::format("\"{}\" is no name of a package", package),
+                  "name installed packages of Debian");
+  }
+  return {};
+}
+
 Result<void> check_complete(const StrictTable& root, const Application& application) {
   if (application.run.empty())
     return fail(root.subject("run"), "is missing", "give the commands that make data persistent");
@@ -52,8 +135,8 @@ Result<void> check_complete(const StrictTable& root, const Application& applicat
 }
 
 Result<Application> interpret(const StrictTable& root, int depth) {
-  const auto known = root.only(
-      {"base", "title", "tools", "files", "prepare", "run", "verify", "each-command-persists", "expected"});
+  const auto known = root.only({"base", "title", "promise", "packages", "tools", "files", "prepare", "run",
+                                "verify", "each-command-persists", "expected", "setting", "settings"});
   if (!known) return pass_on(known);
   Application application;
   std::string base;
@@ -65,11 +148,13 @@ Result<Application> interpret(const StrictTable& root, int depth) {
     application = *parent;
   }
   for (const auto& read :
-       {root.take("title", application.title), root.take("tools", application.tools),
-        root.take("prepare", application.prepare), root.take("run", application.run),
-        root.take("verify", application.verify),
+       {root.take("title", application.title), root.take("promise", application.promise),
+        root.take("packages", application.packages), root.take("tools", application.tools),
+        root.take("setting", application.setting), root.take("prepare", application.prepare),
+        root.take("run", application.run), root.take("verify", application.verify),
         root.take("each-command-persists", application.each_command_persists), read_files(root, application),
-        adapters::take_expected(root, application.expected), check_complete(root, application)}) {
+        adapters::take_expected(root, application.expected), read_settings(root, application),
+        check_packages(root, application), check_complete(root, application)}) {
     if (!read) return pass_on(read);
   }
   return application;
@@ -82,27 +167,49 @@ std::vector<std::vector<std::string>> commands(const std::vector<std::string>& l
   const std::pair<std::string_view, std::string_view> words[] = {{"{root}", root},
                                                                  {"{files}", kApplicationFolder}};
   for (std::string line : lines) {
-    for (const auto& [from, to] : words) {
-      for (std::size_t at = line.find(from); at != std::string::npos; at = line.find(from, at + to.size()))
-        line.replace(at, from.size(), to);
-    }
+    for (const auto& [from, to] : words) replace_all(line, from, to);
     argvs.push_back({"sh", "-c", std::move(line)});
   }
   return argvs;
 }
 
 Result<Application> load_application(const std::string& name_or_path) {
-  Result<Application> application = load(name_or_path, 0);
+  const auto [name, setting] = base::split_variant(name_or_path);
+  Result<Application> application = load(name, 0);
   if (!application) return application;
-  application->origin =
-      base::is_path(name_or_path) ? std::filesystem::absolute(name_or_path).string() : name_or_path;
+  if (const auto chosen = choose_setting(setting, *application); !chosen) return pass_on(chosen);
+  application->origin = base::is_path(name) ? std::filesystem::absolute(name).string() : name;
+  if (!application->setting.empty()) application->origin += "+" + application->setting;
   return application;
+}
+
+Result<std::vector<Application>> load_applications(const std::string& name_or_path) {
+  std::vector<std::string> names{name_or_path};
+  if (name_or_path.ends_with(kEachSetting)) {
+    const std::string name = name_or_path.substr(0, name_or_path.size() - kEachSetting.size());
+    const Result<Application> application = load(name, 0);
+    if (!application) return pass_on(application);
+    if (application->settings.empty())
+      return fail(fmt::format("application \"{}\"", name), "has no settings", "leave \"+*\" out");
+    names = setting_names(*application);
+    for (std::string& each : names) each = fmt::format("{}+{}", name, each);
+  }
+  std::vector<Application> applications;
+  for (const std::string& name : names) {
+    Result<Application> application = load_application(name);
+    if (!application) return pass_on(application);
+    applications.push_back(std::move(*application));
+  }
+  return applications;
 }
 
 Result<Application> parse_application(std::string_view text, const std::string& file_name) {
   const Result<StrictTable> root = StrictTable::parse(text, file_name);
   if (!root) return pass_on(root);
-  return interpret(*root, 0);
+  Result<Application> application = interpret(*root, 0);
+  if (!application) return application;
+  if (const auto chosen = choose_setting("", *application); !chosen) return pass_on(chosen);
+  return application;
 }
 
 std::vector<std::string> built_in_applications() {

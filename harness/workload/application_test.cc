@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+
+#include "plugin/base/scratch_folder.h"
+
 namespace headcrash::workload {
 namespace {
 
@@ -41,17 +48,146 @@ TEST(Application, BadFilesNameTheKey) {
   EXPECT_NE(error_of(std::string(kSmall) + "x = 1\n").find("files.x"), std::string::npos);
   EXPECT_NE(load_application("sqlit").error().message().find("sqlite"), std::string::npos);
   EXPECT_FALSE(load_application("/no/such.toml"));
+  EXPECT_NE(error_of("packages = [\"a b\"]\n" + std::string(kSmall)).find("packages"), std::string::npos);
+}
+
+constexpr const char* kSet = R"(
+title = "A set one"
+run = ["go {setting} {root}"]
+verify = ["look {setting}"]
+setting = "weak"
+[settings.weak]
+words = "w 1"
+promise = "little"
+expected = "any"
+[settings.strong]
+words = "s 2"
+promise = "all"
+)";
+
+TEST(Application, SettingsStandForTheirWords) {
+  const auto weak = parse_application(kSet, "mine.toml");
+  ASSERT_TRUE(weak) << weak.error().message();
+  EXPECT_EQ(weak->run, std::vector<std::string>{"go w 1 {root}"});
+  EXPECT_EQ(weak->verify, std::vector<std::string>{"look w 1"});
+  EXPECT_EQ(weak->promise, "little");
+  EXPECT_EQ(weak->expected, adapters::Expectation::any);
+
+  const auto scratch = base::ScratchFolder::make();
+  ASSERT_TRUE(scratch);
+  const std::string file = (scratch->path() / "mine.toml").string();
+  std::ofstream(file) << kSet;
+  const auto strong = load_application(file + "+strong");
+  ASSERT_TRUE(strong) << strong.error().message();
+  EXPECT_EQ(strong->name, "mine+strong");
+  EXPECT_EQ(strong->run, std::vector<std::string>{"go s 2 {root}"});
+  EXPECT_EQ(strong->expected, adapters::Expectation::clean);
+  EXPECT_EQ(load_application(strong->origin)->verify, strong->verify) << "it is found again by its origin";
+  const auto each = load_applications(file + "+*");
+  ASSERT_TRUE(each) << each.error().message();
+  ASSERT_EQ(each->size(), 2U);
+  EXPECT_EQ((*each)[0].name, "mine+strong");
+  EXPECT_EQ((*each)[1].name, "mine+weak");
+  EXPECT_EQ(load_applications(file)->size(), 1U);
+
+  EXPECT_NE(load_application(file + "+stong").error().message().find("strong"), std::string::npos);
+  std::ofstream(file) << kSmall;
+  EXPECT_NE(load_application(file + "+strong").error().message().find("none at all"), std::string::npos);
+  EXPECT_NE(load_applications(file + "+*").error().message().find("has no settings"), std::string::npos);
+}
+
+TEST(Application, BadSettingsNameTheKey) {
+  std::string text = kSet;
+  EXPECT_NE(error_of(text + "words2 = \"\"\n").find("settings.strong.words2"), std::string::npos);
+  EXPECT_NE(error_of(text + "[settings.third]\n").find("settings.third.words"), std::string::npos);
+  EXPECT_NE(error_of(text + "[settings.\"a b\"]\n").find("letters"), std::string::npos);
+  text.replace(text.find("setting = \"weak\""), 16, "setting = \"waek\"");
+  EXPECT_NE(error_of(text).find("did you mean \"weak\""), std::string::npos) << error_of(text);
+  text.erase(text.find("setting = \"waek\""), 16);
+  EXPECT_NE(error_of(text).find("mine.toml: setting: is missing"), std::string::npos) << error_of(text);
 }
 
 TEST(Application, ThoseBuiltInAreComplete) {
   for (const std::string& name : built_in_applications()) {
     const auto application = load_application(name);
     ASSERT_TRUE(application) << application.error().message();
-    EXPECT_EQ(application->name, name);
-    EXPECT_FALSE(application->title.empty());
-    EXPECT_EQ(application->files.size(), 3U) << name;
+    EXPECT_EQ(application->name, name + "+" + application->setting);
+    const auto each = load_applications(name + "+*");
+    ASSERT_TRUE(each) << each.error().message();
+    bool control = false;
+    for (const Application& one : *each) {
+      EXPECT_FALSE(one.title.empty());
+      EXPECT_FALSE(one.promise.empty()) << one.name << " says what its documents promise";
+      for (const auto* lines : {&one.prepare, &one.run, &one.verify})
+        for (const std::string& line : *lines) EXPECT_EQ(line.find("{setting}"), std::string::npos) << line;
+      control = control || one.expected == adapters::Expectation::loss;
+    }
+    EXPECT_TRUE(control) << name << " has a setting under which it must lose";
   }
-  EXPECT_EQ(load_application("sqlite-off")->expected, adapters::Expectation::loss);
+  EXPECT_EQ(load_applications("sqlite+*")->size(), 16U) << "four journal modes, four of synchronous";
+}
+
+/// What a shell command prints with that on its standard input.
+std::string said_by(const std::string& command, const std::string& input, const std::string& folder) {
+  std::ofstream(folder + "/input") << input;
+  const std::string line = "cd " + folder + " && " + command + " < input";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(line.c_str(), "r"), ::pclose);
+  std::string text;
+  for (int c = 0; (c = std::fgetc(pipe.get())) != EOF;) text += static_cast<char>(c);
+  return text;
+}
+
+struct Held {
+  const char* promised;
+  const char*
+      there;  ///< each transaction's parts, from the first on; '-' where it is missing, 'x' where strange
+  const char* says;  ///< of three transactions that were reported
+};
+
+/// What the verifiers of numbered transactions have in common. One that sees nothing would pass everything.
+TEST(Application, AVerifierSeesWhatIsMissingAndWhatIsStrange) {
+  const auto scratch = base::ScratchFolder::make();
+  ASSERT_TRUE(scratch);
+  const std::string folder = scratch->path().string();
+  const Application sqlite = *load_application("sqlite"), lmdb = *load_application("lmdb");
+  std::ofstream(folder + "/judge.sh") << sqlite.files.at("judge.sh");
+  std::ofstream(folder + "/held.py") << lmdb.files.at("held.py");
+  const bool python = said_by("python3 -c 'print(1)'", "", folder) == "1\n";
+  for (
+      const Held& held : {
+          Held{"all", "333", ""},
+          Held{"all", "3333", ""},  // committed and not yet reported
+          Held{"all", "33-", "lost: transaction 3\n"},
+          Held{"all", "---", "lost: transaction 1\nlost: transaction 2\nlost: transaction 3\n"},
+          Held{"all-but-last", "33-", "permitted: the last 1 of 3 commits are undone\n"},
+          Held{"all-but-last", "3--", "lost: transaction 2\npermitted: the last 1 of 3 commits are undone\n"},
+          Held{"order", "3--", "permitted: the last 2 of 3 commits are undone\n"},
+          Held{
+              "order", "3-3",
+              "wrong: transaction 2 is not there, and 3 is\npermitted: the last 1 of 3 commits are undone\n"},
+          Held{"order", "32-",
+               "wrong: transaction 2 is there in part\npermitted: the last 1 of 3 commits are undone\n"},
+          Held{"order", "3x3", "wrong: transaction 2 holds something else\n"},
+      }) {
+    std::string lines = "told 1\ntold 2\ntold 3\n", parts, strange;
+    for (int tx = 1; held.there[tx - 1] != 0; ++tx) {
+      const char seen = held.there[tx - 1];
+      if (seen == '-') continue;
+      const std::string number = std::to_string(tx);
+      lines += "there " + number + (seen == '2' ? " 2 2\n" : seen == 'x' ? " 3 2\n" : " 3 3\n");
+      parts += number + (seen == '2' ? ": [0, 1], " : ": [0, 1, 2], ");
+      if (seen == 'x') strange += number;
+    }
+    EXPECT_EQ(said_by(std::string("sh judge.sh ") + held.promised, lines, folder), held.says) << held.there;
+    if (!python) continue;
+    std::string said = said_by("python3 -c 'from held import judge; judge({" + parts + "}, [" + strange +
+                                   "], \"" + held.promised + "\")'",
+                               "1\n2\n3\n", folder);
+    if (said == "\n") said.clear();
+    EXPECT_EQ(said, held.says) << held.there << " by held.py";
+  }
+  EXPECT_EQ(said_by("sh judge.sh all", "health row 3 missing from index\n", folder),
+            "wrong: integrity check: health row 3 missing from index\n");
 }
 
 }  // namespace

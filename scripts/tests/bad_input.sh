@@ -154,6 +154,7 @@ wrong --size "2T or less" -- explore --fs ext4 --workload small-files --size 10T
 wrong hd0.9 hd0.4 -- explore --fs ext4 --workload ace-seq1/17 --machine raid5-5 --fault dead:hd0.9
 wrong raid55 'did you mean "raid5-5"' -- explore --fs ext4 --workload ace-seq1/17 --machine raid55
 wrong '"sqlit"' 'did you mean "sqlite"' -- explore --fs ext4 --application sqlit
+wrong 'no setting "wal-ful"' 'did you mean "wal-full"' -- explore --fs ext4 --application sqlite+wal-ful
 wrong --resume "--db FILE" -- explore --fs ext4 --workload ace-seq1/17 --resume
 wrong --db --minimise -- explore --fs ext4 --workload ace-seq1/17 --db new.db --minimise
 wrong --db --rounds 4 -- explore --fs ext4 --workload small-files --rounds 3 --db new.db
