@@ -92,6 +92,26 @@ TEST_F(DumpTest, TellsTheUsersAttributes) {
   EXPECT_EQ(dump()[0]["attributes"], json::parse(R"({"user.x":"one"})"));
 }
 
+TEST_F(DumpTest, TellsManyAttributesAndSaysWhereItStops) {
+  put("f", "");
+  const std::string value = "value";
+  constexpr int kMany = 80;
+  for (int i = 0; i < kMany; ++i) {
+    const auto set = vfs_.setxattr("f", "user.a" + std::to_string(i), std::as_bytes(std::span(value)));
+    if (!set) GTEST_SKIP() << "no extended attributes here, or not so many";
+  }
+  const auto all = dump();
+  EXPECT_EQ(all[0]["attributes"].size(), static_cast<std::size_t>(kMany));
+  EXPECT_FALSE(all[0].contains("attributes-cut"));
+  const auto some = dump({.attributes = 64});
+  EXPECT_EQ(some[0]["attributes"].size(), 64U);
+  EXPECT_EQ(some[0]["attributes-cut"], true);
+  EXPECT_FALSE(some[0].contains("cut")) << "the content is whole";
+  const auto short_ones = dump({.attribute_bytes = 60});
+  EXPECT_EQ(short_ones[0]["attributes"].size(), 3U);
+  EXPECT_EQ(short_ones[0]["attributes-cut"], true);
+}
+
 TEST_F(DumpTest, IsBounded) {
   std::string content;
   for (std::uint32_t i = 0; i < 10; ++i) content += stamps(1, i, i * 512, 512);

@@ -430,6 +430,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object, const Obse
     bool was_there = false;
     const auto at = observed.attributes.find(name);
     const auto shown = at == observed.attributes.end() ? std::nullopt : std::optional(at->second);
+    if (!shown && observed.attributes_cut) continue;  // it may be among those that were not told
     for (const auto& [operation, value] : states) {
       if (!horizon.may_have_run(operation)) break;
       if (cover && operation <= *cover) permitted.clear();

@@ -126,6 +126,10 @@ Result<ObservedObject> parse_entry(const json& entry) {
     if (!cut->is_boolean()) return broken("cut");
     object.cut = cut->get<bool>();
   }
+  if (const auto cut = entry.find("attributes-cut"); cut != entry.end()) {
+    if (!cut->is_boolean()) return broken("attributes-cut");
+    object.attributes_cut = cut->get<bool>();
+  }
   if (const auto runs = entry.find("runs"); runs != entry.end()) {
     if (!runs->is_array()) return broken("runs");
     for (const json& value : *runs) {
