@@ -115,6 +115,16 @@ enum class FallocateMode : std::uint8_t {
   punch_hole,
   zero_range,            ///< makes the file longer where it reaches beyond its end
   zero_range_keep_size,  ///< does not
+  collapse_range,        ///< takes the range out; what follows moves to its place
+  insert_range,          ///< makes room for a hole; what follows moves behind it
+};
+
+/// Two ranges that are to share their blocks; offsets and length are multiples of the file system's blocks.
+struct SharedRange {
+  FileHandle from{};
+  std::uint64_t from_offset = 0, length = 0;
+  FileHandle to{};
+  std::uint64_t to_offset = 0;
 };
 
 /// A mounted file system.
@@ -142,6 +152,10 @@ class Vfs {
   virtual VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) = 0;
   virtual VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
                                     std::uint64_t length) = 0;
+  /// `to` gets the blocks of `from` and keeps its own copy of them from the next write on.
+  virtual VfsResult<void> clone_range(const SharedRange&) { return refuse(ENOTSUP); }
+  /// Shares blocks where the ranges are equal; ranges that differ stay as they are, which is no error.
+  virtual VfsResult<void> dedupe_range(const SharedRange&) { return refuse(ENOTSUP); }
   /// Stores through a shared mapping, then msync(MS_SYNC) of the pages touched.
   virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) = 0;

@@ -81,6 +81,10 @@ std::string range_word(Kind kind) {
       return "fpunch";
     case Kind::zero:
       return "fzero";
+    case Kind::collapse:
+      return "fcollapse";
+    case Kind::insert:
+      return "finsert";
     default:
       return "fzero -k";
   }
@@ -126,8 +130,18 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::punch:
     case Kind::zero:
     case Kind::zero_keep:
+    case Kind::collapse:
+    case Kind::insert:
       return fmt::format("io -c '{} {} {}' {}", range_word(operation.kind), operation.offset,
                          operation.length, path);
+    case Kind::clone:
+    case Kind::dedupe:
+      // xfs_io takes its own quotes off the path.
+      return fmt::format("io -c {} {}",
+                         quoted(fmt::format("{} -q \"{}\" {} {} {}",
+                                            operation.kind == Kind::clone ? "reflink" : "dedupe", operation.path,
+                                            operation.offset, operation.target_offset, operation.length)),
+                         target);
     case Kind::link:
       return fmt::format("ln -T {} {}", path, target);
     case Kind::symlink:

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <linux/fs.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,12 +15,14 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <limits>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "fs-adapters/fuse/ioctls.h"
@@ -169,9 +172,43 @@ VfsResult<void> PosixVfs::fallocate(FileHandle file, FallocateMode mode, std::ui
     case FallocateMode::zero_range_keep_size:
       flags = FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE;
       break;
+    case FallocateMode::collapse_range:
+      flags = FALLOC_FL_COLLAPSE_RANGE;
+      break;
+    case FallocateMode::insert_range:
+      flags = FALLOC_FL_INSERT_RANGE;
+      break;
   }
   return outcome(
       ::fallocate(descriptor(file), flags, static_cast<off_t>(offset), static_cast<off_t>(length)));
+}
+
+VfsResult<void> PosixVfs::clone_range(const SharedRange& range) {
+  file_clone_range request{.src_fd = descriptor(range.from),
+                           .src_offset = range.from_offset,
+                           .src_length = range.length,
+                           .dest_offset = range.to_offset};
+  return outcome(::ioctl(descriptor(range.to), FICLONERANGE, &request));
+}
+
+VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
+  // A kernel may do less than it was asked for: it says how much.
+  for (std::uint64_t done = 0; done < range.length;) {
+    alignas(file_dedupe_range) std::array<std::byte, sizeof(file_dedupe_range) + sizeof(file_dedupe_range_info)>
+        room{};
+    auto* const request = new (room.data()) file_dedupe_range{};
+    auto* const one = new (room.data() + sizeof *request) file_dedupe_range_info{};
+    request->src_offset = range.from_offset + done;
+    request->src_length = range.length - done;
+    request->dest_count = 1;
+    one->dest_fd = descriptor(range.to);
+    one->dest_offset = range.to_offset + done;
+    if (::ioctl(descriptor(range.from), FIDEDUPERANGE, request) != 0) return refuse(errno);
+    if (one->status < 0) return refuse(-one->status);
+    if (one->status == FILE_DEDUPE_RANGE_DIFFERS || one->bytes_deduped == 0) return {};
+    done += one->bytes_deduped;
+  }
+  return {};
 }
 
 VfsResult<void> PosixVfs::mmap_write_sync(FileHandle file, std::uint64_t offset,

@@ -24,6 +24,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) override;
   VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
                             std::uint64_t length) override;
+  VfsResult<void> clone_range(const SharedRange& range) override;
+  VfsResult<void> dedupe_range(const SharedRange& range) override;
   /// The range must lie inside the file (EINVAL otherwise): a mapping cannot make a file longer.
   VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                   std::span<const std::byte> data) override;

@@ -92,6 +92,38 @@ TEST_F(PosixVfsTest, AllocatesAndPunches) {
   vfs_.close(file);
 }
 
+TEST_F(PosixVfsTest, RangesAreTakenOutAndPutIn) {
+  const std::string unit(4096, 'x');
+  const FileHandle file = make("a", unit + std::string(4096, 'y') + std::string(4096, 'z'));
+  const auto collapsed = vfs_.fallocate(file, FallocateMode::collapse_range, 4096, 4096);
+  if (!collapsed && collapsed.error().value == EOPNOTSUPP) GTEST_SKIP() << "no such ranges here";
+  ASSERT_TRUE(collapsed) << collapsed.error().value;
+  EXPECT_EQ(read(file), unit + std::string(4096, 'z'));
+  ASSERT_TRUE(vfs_.fallocate(file, FallocateMode::insert_range, 0, 4096));
+  EXPECT_EQ(read(file).substr(0, 8192), std::string(4096, '\0') + unit);
+  EXPECT_EQ(vfs_.fallocate(file, FallocateMode::collapse_range, 1, 4096).error().value, EINVAL);
+  vfs_.close(file);
+}
+
+TEST_F(PosixVfsTest, RangesAreShared) {
+  const std::string unit(4096, 'x');
+  const FileHandle from = make("a", unit + std::string(4096, 'y')), to = make("b", unit);
+  const auto cloned =
+      vfs_.clone_range({.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0});
+  if (cloned) {
+    EXPECT_EQ(read(to), std::string(4096, 'y'));
+    EXPECT_TRUE(vfs_.dedupe_range({.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0}));
+    EXPECT_TRUE(vfs_.dedupe_range({.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}))
+        << "ranges that differ are left alone";
+    EXPECT_EQ(read(to), std::string(4096, 'y'));
+  } else {
+    EXPECT_EQ(cloned.error().value, EOPNOTSUPP);
+    EXPECT_FALSE(vfs_.dedupe_range({.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}));
+  }
+  vfs_.close(from);
+  vfs_.close(to);
+}
+
 TEST_F(PosixVfsTest, ARenameMayLeaveAWhiteout) {
   EXPECT_TRUE(vfs_.close(make("a", "1")));
   const auto renamed = vfs_.rename("a", "b", RenameMode::whiteout);

@@ -122,7 +122,7 @@ Result<void> Follower::write(const Operation& operation) {
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
   const auto last_bytes = static_cast<std::uint32_t>(end - (end_block - 1) * kStampBytes);
   file.blocks.push_back(
-      {index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version, last_bytes});
+      {index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version, last_bytes, operation.file});
   resize(file, std::max(size(file), end));
   modified(file);
   if (workload::is_persistence_point(operation) && promises_.fsync_persists)
@@ -250,6 +250,12 @@ Result<void> Follower::act(const Operation& operation) {
       return exchange(operation);
     case Kind::truncate:
       return truncate(operation);
+    case Kind::collapse:
+    case Kind::insert:
+      return move_blocks(operation);
+    case Kind::clone:
+    case Kind::dedupe:
+      return share(operation);
     case Kind::setxattr:
     case Kind::removexattr:
       return change_attribute(operation);

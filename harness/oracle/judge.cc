@@ -279,7 +279,11 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
                        const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);
-  const auto named = [&](TokenId token) { return numbers.contains(object_of(token).file); };
+  const auto named = [&](TokenId token) {
+    const ObjectHistory& object = object_of(token);
+    return numbers.contains(object.file) ||
+           std::ranges::any_of(object.shared_files, [&](auto file) { return numbers.contains(file); });
+  };
   std::vector<TokenId> possible;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(possible), named);
   const auto unclear = [&](TokenId token) { return object_of(token).unclear; };

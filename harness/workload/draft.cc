@@ -87,10 +87,27 @@ bool Draft::can_be_renamed(const Operation& operation) const {
   return *to != FileType::directory;
 }
 
+bool Draft::can_share(const Operation& operation) const {
+  if (!is(operation.path, FileType::regular) || !is(operation.target, FileType::regular)) return false;
+  if (operation.offset + operation.length > size(operation.path)) return false;
+  if (operation.kind == Kind::dedupe && operation.target_offset + operation.length > size(operation.target))
+    return false;
+  const bool overlap = operation.offset < operation.target_offset + operation.length &&
+                       operation.target_offset < operation.offset + operation.length;
+  return !same_object(operation.path, operation.target) || !overlap;
+}
+
 bool Draft::possible(const Operation& operation) const {
   if (operation.kind == Kind::write_mapped)
     return is(operation.path, FileType::regular) &&
            operation.offset + operation.length <= size(operation.path);
+  if (operation.kind == Kind::collapse)
+    return is(operation.path, FileType::regular) &&
+           operation.offset + operation.length < size(operation.path);
+  if (operation.kind == Kind::insert)
+    return is(operation.path, FileType::regular) && operation.offset < size(operation.path) &&
+           size(operation.path) + operation.length <= kLargestFileBytes;
+  if (operation.kind == Kind::clone || operation.kind == Kind::dedupe) return can_share(operation);
   if (operation.kind == Kind::append)  // stamps begin at multiples of their size
     return is(operation.path, FileType::regular) && size(operation.path) % kStampBytes == 0;
   if (is_write(operation.kind)) return is(operation.path, FileType::regular);
@@ -211,6 +228,17 @@ void Draft::apply(Operation& operation) {
     case Kind::zero:
       file->size = std::max(file->size, end);
       return;
+    case Kind::collapse:
+      file->size -= operation.length;
+      return;
+    case Kind::insert:
+      file->size += operation.length;
+      return;
+    case Kind::clone: {
+      Object& to = objects_[names_.at(operation.target)];
+      to.size = std::max(to.size, operation.target_offset + operation.length);
+      return;
+    }
     case Kind::setxattr:
       (operation.path.empty() ? objects_[0] : *file).attributes.insert(operation.attribute);
       return;

@@ -45,6 +45,7 @@ class Draft {
   bool is(const std::string& path, FileType type) const { return this->type(path) == type; }
   bool can_be_made(const std::string& path) const;
   bool can_be_renamed(const Operation& operation) const;
+  bool can_share(const Operation& operation) const;
   std::optional<std::size_t> find(const std::string& path) const;  ///< of a path or an open file
   const Object& object(const std::string& path) const { return objects_.at(names_.at(path)); }
   void make(const std::string& path, FileType type);

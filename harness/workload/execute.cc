@@ -60,6 +60,19 @@ VfsResult<void> allocate(const Operation& operation, FallocateMode mode, Vfs& vf
   });
 }
 
+VfsResult<void> share(const Operation& operation, Vfs& vfs) {
+  return with_file(vfs, operation.path, {}, [&](FileHandle from) {
+    return with_file(vfs, operation.target, {}, [&](FileHandle to) {
+      const SharedRange range{.from = from,
+                              .from_offset = operation.offset,
+                              .length = operation.length,
+                              .to = to,
+                              .to_offset = operation.target_offset};
+      return operation.kind == Kind::clone ? vfs.clone_range(range) : vfs.dedupe_range(range);
+    });
+  });
+}
+
 }  // namespace
 
 VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_files) {
@@ -93,6 +106,13 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return allocate(operation, FallocateMode::zero_range, vfs, open_files);
     case Kind::zero_keep:
       return allocate(operation, FallocateMode::zero_range_keep_size, vfs, open_files);
+    case Kind::collapse:
+      return allocate(operation, FallocateMode::collapse_range, vfs, open_files);
+    case Kind::insert:
+      return allocate(operation, FallocateMode::insert_range, vfs, open_files);
+    case Kind::clone:
+    case Kind::dedupe:
+      return share(operation, vfs);
     case Kind::link:
       return vfs.link(operation.path, operation.target);
     case Kind::symlink:
@@ -149,6 +169,9 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case EINVAL:  // what kernels say to flags of renameat2 and open that a file system does not know
       if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||
           operation.kind == Kind::rename_whiteout || operation.kind == Kind::write_direct)
+        return Outcome::skipped;
+      // And to ranges that do not begin and end with its blocks.
+      if (moves_blocks(operation.kind) || operation.kind == Kind::clone || operation.kind == Kind::dedupe)
         return Outcome::skipped;
       break;
     case EPERM:  // what file systems without links, devices, modes or owners say

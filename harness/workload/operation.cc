@@ -16,8 +16,8 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// p path, t target, a attribute, x value, o offset, l length, f file, v version, m mode, u user, g group,
-/// s seconds.
+/// p path, t target, a attribute, x value, o offset, l length, q offset in the target, f file, v version, m mode,
+/// u user, g group, s seconds.
 struct Word {
   Kind kind;
   std::string_view name, signature;
@@ -61,7 +61,11 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::touch, "touch", "ps"},
                                                     {Kind::rest, "rest", "s"},
                                                     {Kind::begin, "begin", ""},
-                                                    {Kind::commit, "commit", ""}}};
+                                                    {Kind::commit, "commit", ""},
+                                                    {Kind::collapse, "collapse", "pol"},
+                                                    {Kind::insert, "insert", "pol"},
+                                                    {Kind::clone, "clone", "poltq"},
+                                                    {Kind::dedupe, "dedupe", "poltq"}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
@@ -101,6 +105,8 @@ bool parse_argument(char letter, std::string_view word, Operation& operation) {
       return parse_number(word, operation.offset);
     case 'l':
       return parse_number(word, operation.length);
+    case 'q':
+      return parse_number(word, operation.target_offset);
     case 'f':
       return parse_number(word, operation.file);
     case 'm':
@@ -130,6 +136,8 @@ std::string format_argument(char letter, const Operation& operation) {
       return std::to_string(operation.offset);
     case 'l':
       return std::to_string(operation.length);
+    case 'q':
+      return std::to_string(operation.target_offset);
     case 'f':
       return std::to_string(operation.file);
     case 'm':
@@ -145,12 +153,18 @@ std::string format_argument(char letter, const Operation& operation) {
   }
 }
 
+bool has_two_files(Kind kind) {
+  return kind == Kind::clone || kind == Kind::dedupe;
+}
+
 bool takes_the_root(Kind kind) {
   return kind == Kind::fsync_directory || kind == Kind::setxattr || kind == Kind::removexattr;
 }
 
 Result<void> check_numbers(const Operation& operation, const std::string& subject) {
-  const bool range = is_write(operation.kind) || word_of(operation.kind).signature == "pol";
+  const bool two_files = has_two_files(operation.kind);
+  const bool range =
+      is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
   if (range) {
     if (operation.offset % kStampBytes != 0)
       return fail(subject, "a write or range must start at a multiple of 512");
@@ -160,9 +174,14 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
     const bool whole_blocks = !is_write(operation.kind) || operation.kind == Kind::write_direct;
     if (whole_blocks && operation.length % kStampBytes != 0)
       return fail(subject, "the length must be a multiple of 512");
+    const bool in_units = operation.offset % kRangeUnitBytes == 0 && operation.length % kRangeUnitBytes == 0 &&
+                          operation.target_offset % kRangeUnitBytes == 0;
+    if ((moves_blocks(operation.kind) || two_files) && !in_units)
+      return fail(subject, fmt::format("offsets and length must be multiples of {}", kRangeUnitBytes));
   }
   if (operation.offset > kLargestFileBytes || operation.length > kLargestFileBytes ||
-      (range && operation.offset + operation.length > kLargestFileBytes)) {
+      operation.target_offset > kLargestFileBytes ||
+      (range && std::max(operation.offset, operation.target_offset) + operation.length > kLargestFileBytes)) {
     return fail(subject, fmt::format("a file has at most {} bytes", kLargestFileBytes));
   }
   if (operation.mode > 0777) return fail(subject, "a mode is octal, at most 777");
@@ -190,6 +209,8 @@ bool works_on_an_open_file(Kind kind) {
     case Kind::punch:
     case Kind::zero:
     case Kind::zero_keep:
+    case Kind::collapse:
+    case Kind::insert:
     case Kind::fsync:
     case Kind::fdatasync:
       return true;
@@ -206,7 +227,8 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
     return fail(subject, fmt::format("\"{}\" takes a path, not an open file", word_of(operation.kind).name),
                 "an open file can be written, truncated, allocated, synced and closed");
   }
-  const bool two_paths = word_of(operation.kind).signature == "pt" && !open;
+  const bool two_paths =
+      (word_of(operation.kind).signature == "pt" && !open) || has_two_files(operation.kind);
   if (two_paths && is_open_file(operation.target))
     return fail(subject, fmt::format("\"{}\" begins with %, as only open files do", operation.target));
   return {};
@@ -287,6 +309,10 @@ bool is_open_file(std::string_view path) {
 
 bool is_write(Kind kind) {
   return word_of(kind).signature == "polfv";
+}
+
+bool moves_blocks(Kind kind) {
+  return kind == Kind::collapse || kind == Kind::insert;
 }
 
 std::size_t threads_of(std::span<const Operation> operations) {

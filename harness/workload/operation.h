@@ -10,6 +10,10 @@
 //   allocate PATH OFFSET LENGTH               fallocate; allocate-keep leaves the size alone
 //   punch PATH OFFSET LENGTH                  a hole
 //   zero PATH OFFSET LENGTH                   fallocate's zero range; zero-keep leaves the size alone
+//   collapse PATH OFFSET LENGTH               takes the range out, what follows moves up; ends inside the file
+//   insert PATH OFFSET LENGTH                 a hole there, what follows moves down; begins inside the file
+//   clone FROM OFFSET LENGTH TO OFFSET        TO shares the blocks of FROM, inside of FROM (FICLONERANGE)
+//   dedupe FROM OFFSET LENGTH TO OFFSET       and shares them where they are equal (FIDEDUPERANGE)
 //   link EXISTING PATH                        symlink TARGET PATH
 //   rename FROM TO      rename-noreplace FROM TO                    rename-exchange ONE OTHER
 //   rename-whiteout FROM TO                   leaves a whiteout at FROM, as overlayfs wants it
@@ -23,6 +27,9 @@
 //   open PATH %NAME     close %NAME           the file stays open, whatever becomes of its names
 //   begin               commit                what the thread does in between is a transaction
 //                                             (fs-adapters/transactions.h), where there are such
+//
+// Ranges that are moved or shared begin and end at multiples of 4096, as file systems' blocks do; where these are
+// larger the kernel refuses, and the operation is skipped as one that the file system does not have.
 //
 // "%NAME" then stands for the open file wherever an operation would have opened one to work on it: write,
 // write-mapped, truncate, fallocate's words, fsync, fdatasync. It belongs to the thread that opened it; what
@@ -101,13 +108,19 @@ struct Operation {
     rest,
     begin,
     commit,
+    collapse,
+    insert,
+    clone,
+    dedupe,
   };
   Kind kind = Kind::sync;
   std::string path;
-  std::string target;         ///< link, rename: the new name; symlink: what it points to; open: "%NAME"
+  /// link, rename: the new name; symlink: what it points to; open: "%NAME"; clone, dedupe: the other file
+  std::string target;
   std::string attribute;      ///< setxattr, removexattr
   std::string value;          ///< setxattr
   std::uint64_t offset = 0;   ///< bytes
+  std::uint64_t target_offset = 0;  ///< clone, dedupe: where in the target, bytes
   std::uint64_t length = 0;   ///< bytes; of a write at most kLongestWriteBytes; truncate: the new size
   std::uint32_t file = 0;     ///< writes: the file's number
   std::uint32_t version = 0;  ///< writes: rises with every write of the workload
@@ -117,13 +130,15 @@ struct Operation {
   std::int64_t seconds = 0;           ///< touch: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 38;
+inline constexpr std::size_t kOperationKinds = 42;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
 inline constexpr std::size_t kOpenFilesMost = 64;  ///< at once
 inline constexpr std::uint8_t kThreadsMost = 8;
 
+/// Of ranges that are moved or shared.
+inline constexpr std::uint64_t kRangeUnitBytes = 4096;
 inline constexpr std::uint64_t kLongestWriteBytes = 16 << 20;
 inline constexpr std::uint64_t kLargestFileBytes = 1 << 30;  ///< what a dump describes of a file
 
@@ -145,6 +160,9 @@ std::optional<std::size_t> parse_persisted_mark(std::string_view mark);
 
 /// Writes stamps, in whichever way.
 bool is_write(Operation::Kind kind);
+
+/// collapse and insert: what lies behind the range gets another place in the file.
+bool moves_blocks(Operation::Kind kind);
 
 /// How many threads the list needs: one more than its highest thread number.
 std::size_t threads_of(std::span<const Operation> operations);

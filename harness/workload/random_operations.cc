@@ -89,6 +89,8 @@ class Dice {
       case Kind::rename_noreplace:
       case Kind::rename_exchange:
       case Kind::rename_whiteout:
+      case Kind::clone:
+      case Kind::dedupe:
         return is_own(operation.path) && is_own(operation.target);
       default:
         return is_own(operation.path);
@@ -154,6 +156,17 @@ class Dice {
     }
   }
 
+  /// Of whole units (operation.h), inside the file.
+  void draw_units(Operation& operation) {
+    const auto units = [&](const std::string& path) { return draft_.size(path) / kRangeUnitBytes; };
+    const bool moves = moves_blocks(operation.kind);
+    operation.offset = below(units(operation.path) + 1) * kRangeUnitBytes;
+    operation.length = (1 + below(moves ? 2 : 4)) * kRangeUnitBytes;
+    if (moves) return;
+    operation.target = file();
+    operation.target_offset = below(units(operation.target) + 2) * kRangeUnitBytes;
+  }
+
   Operation draw_one() {
     Operation operation{.kind = draw_kind(), .thread = thread_};
     switch (operation.kind) {
@@ -195,6 +208,13 @@ class Dice {
       case Kind::fsync:
       case Kind::fdatasync:
         operation.path = file();
+        break;
+      case Kind::collapse:
+      case Kind::insert:
+      case Kind::clone:
+      case Kind::dedupe:
+        operation.path = file();
+        draw_units(operation);
         break;
       case Kind::chmod:
         operation.path = file();
