@@ -156,6 +156,17 @@ class Vfs {
   virtual VfsResult<void> clone_range(const SharedRange&) { return refuse(ENOTSUP); }
   /// Shares blocks where the ranges are equal; ranges that differ stay as they are, which is no error.
   virtual VfsResult<void> dedupe_range(const SharedRange&) { return refuse(ENOTSUP); }
+  // Through a shared mapping, inside the file: EINVAL otherwise.
+  virtual VfsResult<void> mmap_write(FileHandle, std::uint64_t /*offset*/, std::span<const std::byte>) {
+    return refuse(ENOTSUP);
+  }
+  virtual VfsResult<void> msync(FileHandle, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
+    return refuse(ENOTSUP);
+  }
+  /// sync_file_range(2) with all of its flags: the pages are written and waited for, nothing else is.
+  virtual VfsResult<void> sync_range(FileHandle, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
+    return refuse(ENOTSUP);
+  }
   /// Stores through a shared mapping, then msync(MS_SYNC) of the pages touched.
   virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) = 0;

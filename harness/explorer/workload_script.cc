@@ -90,6 +90,11 @@ std::string range_word(Kind kind) {
   }
 }
 
+Result<void> fits_a_byte(const Operation& operation, const std::string& subject) {
+  if (operation.version != 0 && operation.version <= kLargestByte) return {};
+  return fail(subject, fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
+}
+
 /// The command of one operation; empty: there is nothing to be done.
 Result<std::string> command_of(const Operation& operation, const std::string& subject,
                                const Descriptors& descriptors) {
@@ -118,11 +123,18 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::write_direct:
     case Kind::write_mapped:
     case Kind::append:
-      if (operation.version == 0 || operation.version > kLargestByte)
-        return fail(subject,
-                    fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
+      if (const auto fits = fits_a_byte(operation, subject); !fits) return pass_on(fits);
       return fmt::format("{} {} {} {} {}", write_word(operation.kind), path, operation.offset,
                          operation.length, operation.version);
+    case Kind::store:
+      if (const auto fits = fits_a_byte(operation, subject); !fits) return pass_on(fits);
+      return fmt::format("io -c 'mmap 0 {}' -c 'mwrite -S {} {} {}' {}", operation.offset + operation.length,
+                         operation.version, operation.offset, operation.length, path);
+    case Kind::msync:
+      return fmt::format("io -c 'mmap 0 {}' -c 'msync -s {} {}' {}", operation.offset + operation.length,
+                         operation.offset, operation.length, path);
+    case Kind::sync_range:
+      return fmt::format("io -c 'sync_range -b -w -a {} {}' {}", operation.offset, operation.length, path);
     case Kind::truncate:
       return fmt::format("io -c 'truncate {}' {}", operation.length, path);
     case Kind::allocate:
@@ -137,11 +149,11 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::clone:
     case Kind::dedupe:
       // xfs_io takes its own quotes off the path.
-      return fmt::format("io -c {} {}",
-                         quoted(fmt::format("{} -q \"{}\" {} {} {}",
-                                            operation.kind == Kind::clone ? "reflink" : "dedupe", operation.path,
-                                            operation.offset, operation.target_offset, operation.length)),
-                         target);
+      return fmt::format(
+          "io -c {} {}",
+          quoted(fmt::format("{} -q \"{}\" {} {} {}", operation.kind == Kind::clone ? "reflink" : "dedupe",
+                             operation.path, operation.offset, operation.target_offset, operation.length)),
+          target);
     case Kind::link:
       return fmt::format("ln -T {} {}", path, target);
     case Kind::symlink:

@@ -71,6 +71,40 @@ int fault_in(void* pages, std::size_t bytes) {
   return 0;
 }
 
+/// Pages of a file, and the bytes in them that are meant.
+struct Mapping {
+  std::byte* pages = nullptr;
+  std::size_t bytes = 0;  ///< from the beginning of the first page
+  std::size_t start = 0;  ///< of what is meant
+};
+
+VfsResult<void> store(const Mapping& mapping, std::span<const std::byte> data) {
+  if (const int error = fault_in(mapping.pages, mapping.bytes); error != 0) return refuse(error);
+  std::memcpy(mapping.pages + mapping.start, data.data(), data.size());
+  return {};
+}
+
+VfsResult<void> sync_mapping(const Mapping& mapping) {
+  return outcome(::msync(mapping.pages, mapping.bytes, MS_SYNC));
+}
+
+VfsResult<void> with_mapping(FileHandle file, std::uint64_t offset, std::uint64_t length, auto&& act) {
+  if (length == 0) return {};
+  struct stat status {};
+  if (::fstat(descriptor(file), &status) != 0) return refuse(errno);
+  if (!fits_offset(offset, length) || offset + length > static_cast<std::uint64_t>(status.st_size))
+    return refuse(EINVAL);
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t start = offset / page * page;
+  const std::size_t bytes = offset + length - start;
+  void* const pages =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(file), static_cast<off_t>(start));
+  if (pages == MAP_FAILED) return refuse(errno);
+  const VfsResult<void> acted = act(Mapping{static_cast<std::byte*>(pages), bytes, offset - start});
+  ::munmap(pages, bytes);
+  return acted;
+}
+
 }  // namespace
 
 VfsResult<std::string> PosixVfs::resolve(std::string_view path) const {
@@ -194,8 +228,9 @@ VfsResult<void> PosixVfs::clone_range(const SharedRange& range) {
 VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
   // A kernel may do less than it was asked for: it says how much.
   for (std::uint64_t done = 0; done < range.length;) {
-    alignas(file_dedupe_range) std::array<std::byte, sizeof(file_dedupe_range) + sizeof(file_dedupe_range_info)>
-        room{};
+    alignas(file_dedupe_range)
+        std::array<std::byte, sizeof(file_dedupe_range) + sizeof(file_dedupe_range_info)>
+            room{};
     auto* const request = new (room.data()) file_dedupe_range{};
     auto* const one = new (room.data() + sizeof *request) file_dedupe_range_info{};
     request->src_offset = range.from_offset + done;
@@ -211,29 +246,29 @@ VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
   return {};
 }
 
+VfsResult<void> PosixVfs::mmap_write(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) {
+  return with_mapping(file, offset, data.size(),
+                      [&](const Mapping& mapping) { return store(mapping, data); });
+}
+
+VfsResult<void> PosixVfs::msync(FileHandle file, std::uint64_t offset, std::uint64_t length) {
+  return with_mapping(file, offset, length, sync_mapping);
+}
+
 VfsResult<void> PosixVfs::mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) {
-  if (data.empty()) return {};
-  struct stat status {};
-  if (::fstat(descriptor(file), &status) != 0) return refuse(errno);
-  if (!fits_offset(offset, data.size()) ||
-      offset + data.size() > static_cast<std::uint64_t>(status.st_size)) {
-    return refuse(EINVAL);
-  }
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t start = offset / page * page;
-  const std::size_t bytes = offset + data.size() - start;
-  void* pages =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(file), static_cast<off_t>(start));
-  if (pages == MAP_FAILED) return refuse(errno);
-  int error = fault_in(pages, bytes);
-  if (error == 0) {
-    std::memcpy(static_cast<std::byte*>(pages) + (offset - start), data.data(), data.size());
-    if (::msync(pages, bytes, MS_SYNC) != 0) error = errno;
-  }
-  ::munmap(pages, bytes);
-  if (error != 0) return refuse(error);
-  return {};
+  return with_mapping(file, offset, data.size(), [&](const Mapping& mapping) {
+    const VfsResult<void> stored = store(mapping, data);
+    return stored ? sync_mapping(mapping) : stored;
+  });
+}
+
+VfsResult<void> PosixVfs::sync_range(FileHandle file, std::uint64_t offset, std::uint64_t length) {
+  if (!fits_offset(offset, length)) return refuse(EINVAL);
+  constexpr unsigned kWriteAndWait =
+      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  return outcome(::sync_file_range(descriptor(file), static_cast<off_t>(offset), static_cast<off_t>(length),
+                                   kWriteAndWait));
 }
 
 VfsResult<void> PosixVfs::fsync(FileHandle file) {

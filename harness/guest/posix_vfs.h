@@ -26,6 +26,10 @@ class PosixVfs : public Vfs {
                             std::uint64_t length) override;
   VfsResult<void> clone_range(const SharedRange& range) override;
   VfsResult<void> dedupe_range(const SharedRange& range) override;
+  /// Each maps the range, and unmaps it: what it has stored stays in the page cache.
+  VfsResult<void> mmap_write(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override;
+  VfsResult<void> msync(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
+  VfsResult<void> sync_range(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
   /// The range must lie inside the file (EINVAL otherwise): a mapping cannot make a file longer.
   VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                   std::span<const std::byte> data) override;

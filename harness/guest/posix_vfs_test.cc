@@ -92,6 +92,18 @@ TEST_F(PosixVfsTest, AllocatesAndPunches) {
   vfs_.close(file);
 }
 
+TEST_F(PosixVfsTest, AMappingStoresAndIsSynced) {
+  const FileHandle file = make("a", std::string(6000, '.'));
+  EXPECT_TRUE(vfs_.mmap_write(file, 4090, bytes("through a mapping")));
+  EXPECT_EQ(read(file).substr(4088, 21), "..through a mapping..");
+  EXPECT_TRUE(vfs_.msync(file, 4096, 1000));
+  EXPECT_TRUE(vfs_.sync_range(file, 0, 6000));
+  EXPECT_EQ(vfs_.mmap_write(file, 5999, bytes("xy")).error().value, EINVAL);
+  EXPECT_EQ(vfs_.msync(file, 0, 6001).error().value, EINVAL);
+  EXPECT_EQ(read(file).size(), 6000U);
+  vfs_.close(file);
+}
+
 TEST_F(PosixVfsTest, RangesAreTakenOutAndPutIn) {
   const std::string unit(4096, 'x');
   const FileHandle file = make("a", unit + std::string(4096, 'y') + std::string(4096, 'z'));
@@ -112,13 +124,15 @@ TEST_F(PosixVfsTest, RangesAreShared) {
       vfs_.clone_range({.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0});
   if (cloned) {
     EXPECT_EQ(read(to), std::string(4096, 'y'));
-    EXPECT_TRUE(vfs_.dedupe_range({.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0}));
+    EXPECT_TRUE(
+        vfs_.dedupe_range({.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0}));
     EXPECT_TRUE(vfs_.dedupe_range({.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}))
         << "ranges that differ are left alone";
     EXPECT_EQ(read(to), std::string(4096, 'y'));
   } else {
     EXPECT_EQ(cloned.error().value, EOPNOTSUPP);
-    EXPECT_FALSE(vfs_.dedupe_range({.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}));
+    EXPECT_FALSE(
+        vfs_.dedupe_range({.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}));
   }
   vfs_.close(from);
   vfs_.close(to);

@@ -180,6 +180,7 @@ class Follower {
   Result<void> close(const workload::Operation& operation);
   std::string path_now(TokenId token) const;
   Result<void> sync_file(const workload::Operation& operation);
+  Result<void> sync_range(const workload::Operation& operation);
   Result<void> sync_directory(const std::string& path);
   void cover_entries(ObjectId directory, CoverTier tier);
   void sync_everything();

@@ -116,13 +116,13 @@ Result<void> Follower::write(const Operation& operation) {
     return wrong(fmt::format("it appends at {}, but the file has {} bytes", operation.offset, size(file)));
   file.file = operation.file;
   const std::uint64_t end = operation.offset + operation.length;
-  if (operation.kind == Kind::write_mapped && end > size(file) && !file.unclear)
-    return wrong("a mapping cannot make a file longer");
+  const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store;
+  if (mapped && end > size(file) && !file.unclear) return wrong("a mapping cannot make a file longer");
   const std::uint64_t first_block = operation.offset / kStampBytes;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
   const auto last_bytes = static_cast<std::uint32_t>(end - (end_block - 1) * kStampBytes);
-  file.blocks.push_back(
-      {index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version, last_bytes, operation.file});
+  file.blocks.push_back({index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version,
+                         last_bytes, operation.file});
   resize(file, std::max(size(file), end));
   modified(file);
   if (workload::is_persistence_point(operation) && promises_.fsync_persists)
@@ -266,6 +266,9 @@ Result<void> Follower::act(const Operation& operation) {
     case Kind::fsync:
     case Kind::fdatasync:
       return sync_file(operation);
+    case Kind::msync:
+    case Kind::sync_range:
+      return sync_range(operation);
     case Kind::fsync_directory:
       return sync_directory(operation.path);
     case Kind::sync:

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "harness/oracle/follower.h"
+#include "harness/workload/stamp.h"
 
 namespace headcrash::oracle {
 
@@ -48,6 +49,21 @@ Result<void> Follower::sync_file(const workload::Operation& operation) {
   if (promises_.fsync_keeps_name) cover_path(path);
   if (promises_.fsync_keeps_new_name) cover_new_path(path);
   if (promises_.fsync_keeps_links) cover_links(history_.tokens[*token].object);
+  return {};
+}
+
+/// msync keeps the range, and with it that the file reaches so far; sync_file_range keeps nothing.
+Result<void> Follower::sync_range(const workload::Operation& operation) {
+  const auto token = find_file(operation.path);
+  if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
+  ObjectHistory& file = object(*token);
+  const std::uint64_t end = operation.offset + operation.length;
+  if (end > size(file) && !file.unclear) return wrong("a mapping ends with its file");
+  if (!workload::is_persistence_point(operation) || !promises_.fsync_persists) return {};
+  file.data_covers.push_back({.operation = index_,
+                              .first = operation.offset / workload::kStampBytes,
+                              .end = end / workload::kStampBytes,
+                              .end_bytes = end});
   return {};
 }
 

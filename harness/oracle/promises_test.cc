@@ -47,6 +47,30 @@ TEST(Promises, ARenamedFileMayBeLostWhenItsNameIsTakenOnlyInF2fsPosixMode) {  //
   EXPECT_NE(not_taken.judge({file("c", 0, 0, 0, 3)}, {.renamed_file_survives = false}), kNothing);
 }
 
+TEST(Promises, MsyncKeepsItsRangeAndSyncFileRangeNothing) {
+  const auto seen = [](std::uint32_t first, std::uint32_t second) {
+    ObservedObject a = file("a", 16, 1, first, 1);
+    a.runs[0].blocks = 8;
+    a.runs.push_back({ContentRun::Kind::stamp, 8, 8, 1, second});
+    return Tree{a};
+  };
+  const Found lost{{Verdict::lost_synced_data, Tier::posix}};
+  const Case kept{{"create a", "write a 0 8192 1 1", "sync", "store a 0 8192 1 2", "msync a 4096 4096"}, 4};
+  EXPECT_EQ(kept.judge(seen(2, 2), kPlain), kNothing);
+  EXPECT_EQ(kept.judge(seen(1, 2), kPlain), kNothing) << "the first page was not synced";
+  EXPECT_EQ(kept.judge(seen(2, 1), kPlain), lost);
+  EXPECT_EQ(kept.judge(seen(2, 1), {.fsync_persists = false}), kNothing);
+  const Case longer{{"create a", "sync", "write a 0 8192 1 1", "msync a 0 4096"}, 3};
+  EXPECT_EQ(longer.judge({file("a", 8, 1, 1, 1)}, kPlain), kNothing) << "so far the file reaches";
+  EXPECT_NE(longer.judge({file("a", 4, 1, 1, 1)}, kPlain), kNothing);
+  const Case nothing{{"create a", "write a 0 8192 1 1", "sync", "store a 0 8192 1 2", "sync-range a 0 8192",
+                      "create b", "fsync b"},
+                     6};
+  Tree old = seen(1, 1);
+  old.push_back(file("b", 0, 0, 0, 2));
+  EXPECT_EQ(nothing.judge(old, kNames), kNothing);
+}
+
 TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
   const Case rename{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"}, 5};
   const ObservedObject c = file("c", 0, 0, 0, 3);

@@ -42,6 +42,8 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   workload::RandomOptions busy{.seed = seed, .rounds = 46, .directories = 2, .names = 3, .largest_blocks = 6};
   for (const Kind kind : {Kind::rename_whiteout, Kind::chmod, Kind::chown, Kind::touch})
     busy.weights.at(static_cast<std::size_t>(kind)) = 2;
+  for (const Kind kind : {Kind::store, Kind::msync, Kind::sync_range})
+    busy.weights.at(static_cast<std::size_t>(kind)) = 3;
   // Every other list moves and shares ranges, in files that are long enough.
   if (seed % 2 == 0) {
     busy.largest_blocks = 24;

@@ -98,7 +98,9 @@ bool Draft::can_share(const Operation& operation) const {
 }
 
 bool Draft::possible(const Operation& operation) const {
-  if (operation.kind == Kind::write_mapped)
+  const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store ||
+                      operation.kind == Kind::msync || operation.kind == Kind::sync_range;
+  if (mapped)
     return is(operation.path, FileType::regular) &&
            operation.offset + operation.length <= size(operation.path);
   if (operation.kind == Kind::collapse)

@@ -47,6 +47,7 @@ VfsResult<void> write(const Operation& operation, Vfs& vfs, OpenFiles& open_file
                             .direct = operation.kind == Kind::write_direct};
   const auto put = [&](FileHandle file) {
     if (operation.kind == Kind::append) return vfs.append(file, data);
+    if (operation.kind == Kind::store) return vfs.mmap_write(file, operation.offset, data);
     if (operation.kind == Kind::write_mapped) return vfs.mmap_write_sync(file, operation.offset, data);
     return vfs.pwrite(file, operation.offset, data);
   };
@@ -91,6 +92,7 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
     case Kind::write_dsync:
     case Kind::write_direct:
     case Kind::write_mapped:
+    case Kind::store:
     case Kind::append:
       return write(operation, vfs, open_files);
     case Kind::truncate:
@@ -106,6 +108,14 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return allocate(operation, FallocateMode::zero_range, vfs, open_files);
     case Kind::zero_keep:
       return allocate(operation, FallocateMode::zero_range_keep_size, vfs, open_files);
+    case Kind::msync:
+      return with_its_file(operation, vfs, open_files, [&](FileHandle file) {
+        return vfs.msync(file, operation.offset, operation.length);
+      });
+    case Kind::sync_range:
+      return with_its_file(operation, vfs, open_files, [&](FileHandle file) {
+        return vfs.sync_range(file, operation.offset, operation.length);
+      });
     case Kind::collapse:
       return allocate(operation, FallocateMode::collapse_range, vfs, open_files);
     case Kind::insert:
@@ -196,8 +206,9 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
       break;
   }
   // A mapping beyond the end that an earlier, partial write should have moved.
-  if (failure.error == EINVAL && failure.skipped_before && operation.kind == Kind::write_mapped)
-    return Outcome::skipped;
+  const bool mapped =
+      operation.kind == Kind::write_mapped || operation.kind == Kind::store || operation.kind == Kind::msync;
+  if (failure.error == EINVAL && failure.skipped_before && mapped) return Outcome::skipped;
   return Outcome::failed;
 }
 

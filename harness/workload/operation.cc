@@ -65,7 +65,10 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::collapse, "collapse", "pol"},
                                                     {Kind::insert, "insert", "pol"},
                                                     {Kind::clone, "clone", "poltq"},
-                                                    {Kind::dedupe, "dedupe", "poltq"}}};
+                                                    {Kind::dedupe, "dedupe", "poltq"},
+                                                    {Kind::store, "store", "polfv"},
+                                                    {Kind::msync, "msync", "pol"},
+                                                    {Kind::sync_range, "sync-range", "pol"}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
@@ -163,8 +166,7 @@ bool takes_the_root(Kind kind) {
 
 Result<void> check_numbers(const Operation& operation, const std::string& subject) {
   const bool two_files = has_two_files(operation.kind);
-  const bool range =
-      is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
+  const bool range = is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
   if (range) {
     if (operation.offset % kStampBytes != 0)
       return fail(subject, "a write or range must start at a multiple of 512");
@@ -174,7 +176,8 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
     const bool whole_blocks = !is_write(operation.kind) || operation.kind == Kind::write_direct;
     if (whole_blocks && operation.length % kStampBytes != 0)
       return fail(subject, "the length must be a multiple of 512");
-    const bool in_units = operation.offset % kRangeUnitBytes == 0 && operation.length % kRangeUnitBytes == 0 &&
+    const bool in_units = operation.offset % kRangeUnitBytes == 0 &&
+                          operation.length % kRangeUnitBytes == 0 &&
                           operation.target_offset % kRangeUnitBytes == 0;
     if ((moves_blocks(operation.kind) || two_files) && !in_units)
       return fail(subject, fmt::format("offsets and length must be multiples of {}", kRangeUnitBytes));
@@ -203,6 +206,9 @@ bool works_on_an_open_file(Kind kind) {
     case Kind::close:
     case Kind::write:
     case Kind::write_mapped:
+    case Kind::store:
+    case Kind::msync:
+    case Kind::sync_range:
     case Kind::truncate:
     case Kind::allocate:
     case Kind::allocate_keep:
@@ -344,6 +350,7 @@ bool is_persistence_point(const Operation& operation) {
     case Kind::write_sync:
     case Kind::write_dsync:
     case Kind::write_mapped:
+    case Kind::msync:
     case Kind::rest:
       return true;
     default:

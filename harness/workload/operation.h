@@ -5,6 +5,9 @@
 //   write PATH OFFSET LENGTH FILE VERSION     content stamps (stamp.h); OFFSET is a multiple of 512
 //   write-sync, write-dsync, write-direct     the same through O_SYNC, O_DSYNC, O_DIRECT
 //   write-mapped                              through a shared mapping and msync; inside the file
+//   store PATH OFFSET LENGTH FILE VERSION     through a shared mapping, without msync; inside the file
+//   msync PATH OFFSET LENGTH                  of this range of a mapping: keeps the range and promises no more
+//   sync-range PATH OFFSET LENGTH             sync_file_range: writes the range and promises nothing
 //   append PATH OFFSET LENGTH FILE VERSION    with O_APPEND; OFFSET is where it lands, the file's size
 //   truncate PATH SIZE
 //   allocate PATH OFFSET LENGTH               fallocate; allocate-keep leaves the size alone
@@ -32,7 +35,7 @@
 // larger the kernel refuses, and the operation is skipped as one that the file system does not have.
 //
 // "%NAME" then stands for the open file wherever an operation would have opened one to work on it: write,
-// write-mapped, truncate, fallocate's words, fsync, fdatasync. It belongs to the thread that opened it; what
+// write-mapped, store, msync, sync-range, truncate, fallocate's words, fsync, fdatasync. It belongs to the thread that opened it; what
 // is open at the end is closed before anything is unmounted. So fsync of a file without a name can be said:
 //
 //   create a    sync    open a %f    unlink a    fsync %f    close %f
@@ -112,25 +115,28 @@ struct Operation {
     insert,
     clone,
     dedupe,
+    store,
+    msync,
+    sync_range,
   };
   Kind kind = Kind::sync;
   std::string path;
   /// link, rename: the new name; symlink: what it points to; open: "%NAME"; clone, dedupe: the other file
   std::string target;
-  std::string attribute;      ///< setxattr, removexattr
-  std::string value;          ///< setxattr
-  std::uint64_t offset = 0;   ///< bytes
+  std::string attribute;            ///< setxattr, removexattr
+  std::string value;                ///< setxattr
+  std::uint64_t offset = 0;         ///< bytes
   std::uint64_t target_offset = 0;  ///< clone, dedupe: where in the target, bytes
-  std::uint64_t length = 0;   ///< bytes; of a write at most kLongestWriteBytes; truncate: the new size
-  std::uint32_t file = 0;     ///< writes: the file's number
-  std::uint32_t version = 0;  ///< writes: rises with every write of the workload
-  std::uint8_t thread = 0;    ///< below kThreadsMost; a join is thread 0's
-  std::uint32_t mode = 0;     ///< chmod
+  std::uint64_t length = 0;         ///< bytes; of a write at most kLongestWriteBytes; truncate: the new size
+  std::uint32_t file = 0;           ///< writes: the file's number
+  std::uint32_t version = 0;        ///< writes: rises with every write of the workload
+  std::uint8_t thread = 0;          ///< below kThreadsMost; a join is thread 0's
+  std::uint32_t mode = 0;           ///< chmod
   std::uint32_t user = 0, group = 0;  ///< chown
   std::int64_t seconds = 0;           ///< touch: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 42;
+inline constexpr std::size_t kOperationKinds = 45;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;

@@ -27,7 +27,8 @@ const char* const kOneOfEach =
     "user.x one\n"
     "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\nopen foo %f\nclose "
     "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\nbegin\ncommit\n"
-    "collapse foo 4096 8192\ninsert foo 0 4096\nclone foo 4096 8192 bar 0\ndedupe foo 0 4096 bar 8192\n";
+    "collapse foo 4096 8192\ninsert foo 0 4096\nclone foo 4096 8192 bar 0\ndedupe foo 0 4096 bar 8192\n"
+    "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\n";
 
 TEST(Operation, EveryWordIsReadAndWritten) {
   const Result<std::vector<Operation>> list =
@@ -48,7 +49,8 @@ TEST(Operation, EveryWordIsReadAndWritten) {
 
 TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
   for (const char* line : {"write %f 0 512 1 1", "write-mapped %f 0 512 1 1", "truncate %f 0",
-                           "allocate %f 0 512", "punch %f 0 512", "collapse %f 0 4096", "fsync %f", "@3 fdatasync %f"})
+                           "allocate %f 0 512", "punch %f 0 512", "collapse %f 0 4096", "store %f 0 512 1 1",
+                           "msync %f 0 512", "sync-range %f 0 512", "fsync %f", "@3 fdatasync %f"})
     EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
   EXPECT_EQ(parse_operation("symlink %x s", "list:7").value().target, "%x") << "any text may be a target";
   for (const char* line : {"unlink %f",
@@ -113,12 +115,31 @@ TEST(Operation, WhatAFileSystemCannotDoIsSkipped) {
 }
 
 TEST(Operation, BadLinesNameTheirPlace) {
-  for (const char* line :
-       {"punch a 1 512", "punch a 0 100", "collapse a 512 4096", "insert a 0 512", "clone a 0 4096 b 512",
-        "clone a 512 4096 b 0", "clone a 0 4096 b 1073741824", "clone a 0 0 b 0", "dedupe a 0 4096 b", "write-direct a 0 100 1 1", "truncate a 1073741825", "mkdir .",
-        "write a 1073741312 1024 1 1", "setxattr a user.x", "", "fly a", "write a 0 512 1",
-        "write a 1 512 1 1", "write a 0 0 1 1", "write a 0 99999999999 1 1", "write a x 512 1 1", "rename a",
-        "sync now", "write a 18446744073709551104 512 1 1"}) {
+  for (const char* line : {"punch a 1 512",
+                           "punch a 0 100",
+                           "collapse a 512 4096",
+                           "insert a 0 512",
+                           "clone a 0 4096 b 512",
+                           "clone a 512 4096 b 0",
+                           "clone a 0 4096 b 1073741824",
+                           "clone a 0 0 b 0",
+                           "dedupe a 0 4096 b",
+                           "msync a 0 100",
+                           "write-direct a 0 100 1 1",
+                           "truncate a 1073741825",
+                           "mkdir .",
+                           "write a 1073741312 1024 1 1",
+                           "setxattr a user.x",
+                           "",
+                           "fly a",
+                           "write a 0 512 1",
+                           "write a 1 512 1 1",
+                           "write a 0 0 1 1",
+                           "write a 0 99999999999 1 1",
+                           "write a x 512 1 1",
+                           "rename a",
+                           "sync now",
+                           "write a 18446744073709551104 512 1 1"}) {
     const Result<Operation> read = parse_operation(line, "list:7");
     ASSERT_FALSE(read) << line;
     EXPECT_NE(read.error().message().find("list:7"), std::string::npos);

@@ -27,6 +27,11 @@ bool is_shared_into(const Operation& operation, std::uint64_t block) {
          block < (operation.target_offset + operation.length) / kStampBytes;
 }
 
+/// Of a persistence point: it covers no more.
+bool is_of_a_range(const Operation& operation) {
+  return workload::is_write(operation.kind) || operation.kind == Kind::msync;
+}
+
 bool changes_content(const Operation& operation) {
   return changes_blocks(operation) || workload::moves_blocks(operation.kind) || operation.kind == Kind::clone;
 }
@@ -355,7 +360,7 @@ bool ReferenceModel::covers(const Persistence& point, FileId file, std::optional
   if (point.everything) return true;
   if (point.file != file) return false;
   const Operation& operation = operations_[point.operation];
-  if (!workload::is_write(operation.kind)) return true;
+  if (!is_of_a_range(operation)) return true;
   return block && *block >= operation.offset / kStampBytes &&
          *block * kStampBytes < operation.offset + operation.length;
 }
@@ -386,7 +391,7 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut, std::mt199
     truth = next;
     // O_SYNC: its end stays unless something cuts it off later.
     if (next < at_least) at_least = 0;
-    const bool synced = workload::is_write(operation.kind) && is_kept_by(operation);
+    const bool synced = is_of_a_range(operation) && is_kept_by(operation);
     if (synced && cut.persisted && index <= *cut.persisted)
       at_least = std::max(at_least, operation.offset + operation.length);
   }
