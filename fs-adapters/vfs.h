@@ -53,7 +53,7 @@ struct OpenOptions {
 };
 
 /// A whiteout is a character device of number 0:0, by which overlayfs covers a name of the layer below.
-enum class FileType : std::uint8_t { regular, directory, symlink, whiteout, other };
+enum class FileType : std::uint8_t { regular, directory, symlink, whiteout, fifo, other };
 
 struct FileStatus {
   std::uint64_t inode = 0;
@@ -145,6 +145,8 @@ class Vfs {
 
   // Files. pread returns fewer bytes only at the end of the file; pwrite writes all or fails.
   virtual VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) = 0;
+  /// A file without a name (O_TMPFILE), open for reading and writing.
+  virtual VfsResult<FileHandle> make_nameless() { return refuse(ENOTSUP); }
   virtual VfsResult<void> close(FileHandle file) = 0;
   virtual VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) = 0;
@@ -178,6 +180,11 @@ class Vfs {
   virtual VfsResult<void> rmdir(std::string_view path) = 0;
   virtual VfsResult<void> unlink(std::string_view path) = 0;
   virtual VfsResult<void> link(std::string_view existing, std::string_view path) = 0;
+  /// Of an open file; ENOENT when it has lost its last name.
+  virtual VfsResult<void> link_open(FileHandle, std::string_view /*path*/) { return refuse(ENOTSUP); }
+  virtual VfsResult<void> make_fifo(std::string_view /*path*/, std::uint32_t /*mode*/) {
+    return refuse(ENOTSUP);
+  }
   virtual VfsResult<void> symlink(std::string_view target, std::string_view path) = 0;
   virtual VfsResult<std::string> readlink(std::string_view path) = 0;
   virtual VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) = 0;

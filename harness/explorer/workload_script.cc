@@ -154,8 +154,12 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
           quoted(fmt::format("{} -q \"{}\" {} {} {}", operation.kind == Kind::clone ? "reflink" : "dedupe",
                              operation.path, operation.offset, operation.target_offset, operation.length)),
           target);
-    case Kind::link:
-      return fmt::format("ln -T {} {}", path, target);
+    case Kind::link:  // by the descriptor, if it is open: not of the link that /proc has of it
+      return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path, target);
+    case Kind::mknod:
+      return "mkfifo " + path;
+    case Kind::tmpfile:
+      return fail(subject, "no shell opens a file without a name");
     case Kind::symlink:
       return fmt::format("ln -sT {} {}", target, path);
     case Kind::rename:

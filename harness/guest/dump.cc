@@ -131,6 +131,8 @@ std::string_view name_of(FileType type) {
       return "symlink";
     case FileType::whiteout:
       return "whiteout";
+    case FileType::fifo:
+      return "fifo";
     case FileType::other:
       break;
   }

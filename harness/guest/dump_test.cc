@@ -80,7 +80,7 @@ TEST_F(DumpTest, WalksInByteOrder) {
                    (entry.contains("target") ? " " + entry["target"].get<std::string>() : ""));
   }
   const std::vector<std::string> expected{"a file",  "b directory",       "b/c directory", "b/c/x file",
-                                          "b- file", "s symlink nowhere", "t other"};
+                                          "b- file", "s symlink nowhere", "t fifo"};
   EXPECT_EQ(seen, expected);
 }
 

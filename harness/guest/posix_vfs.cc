@@ -51,6 +51,7 @@ FileType type_of(mode_t mode, dev_t device) {
   if (S_ISREG(mode)) return FileType::regular;
   if (S_ISDIR(mode)) return FileType::directory;
   if (S_ISLNK(mode)) return FileType::symlink;
+  if (S_ISFIFO(mode)) return FileType::fifo;
   return S_ISCHR(mode) && device == 0 ? FileType::whiteout : FileType::other;
 }
 
@@ -133,6 +134,12 @@ VfsResult<FileHandle> PosixVfs::open(std::string_view path, const OpenOptions& o
       !options.truncate) {
     file = ::open(full->c_str(), flags | O_RDONLY);
   }
+  if (file < 0) return refuse(errno);
+  return FileHandle{file};
+}
+
+VfsResult<FileHandle> PosixVfs::make_nameless() {
+  const int file = ::open(root_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, OpenOptions{}.mode);
   if (file < 0) return refuse(errno);
   return FileHandle{file};
 }
@@ -296,6 +303,18 @@ VfsResult<void> PosixVfs::link(std::string_view existing, std::string_view path)
   const auto to = resolve(path);
   if (!from || !to) return refuse(EINVAL);
   return outcome(::link(from->c_str(), to->c_str()));
+}
+
+VfsResult<void> PosixVfs::link_open(FileHandle file, std::string_view path) {
+  const auto to = resolve(path);
+  if (!to) return refuse(to.error().value);
+  const std::string from = "/proc/self/fd/" + std::to_string(descriptor(file));
+  return outcome(::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to->c_str(), AT_SYMLINK_FOLLOW));
+}
+
+VfsResult<void> PosixVfs::make_fifo(std::string_view path, std::uint32_t mode) {
+  return resolve(path).and_then(
+      [&](const std::string& full) { return outcome(::mkfifo(full.c_str(), mode)); });
 }
 
 VfsResult<void> PosixVfs::symlink(std::string_view target, std::string_view path) {

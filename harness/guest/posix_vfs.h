@@ -17,6 +17,7 @@ class PosixVfs : public Vfs {
 
   /// Opened for reading and writing; for reading only where the file system or the file is read-only.
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;
+  VfsResult<FileHandle> make_nameless() override;
   VfsResult<void> close(FileHandle file) override;
   VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) override;
   VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override;
@@ -40,6 +41,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> rmdir(std::string_view path) override;
   VfsResult<void> unlink(std::string_view path) override;
   VfsResult<void> link(std::string_view existing, std::string_view path) override;
+  VfsResult<void> link_open(FileHandle file, std::string_view path) override;  ///< by /proc/self/fd
+  VfsResult<void> make_fifo(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> symlink(std::string_view target, std::string_view path) override;
   VfsResult<std::string> readlink(std::string_view path) override;
   VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) override;

@@ -178,6 +178,28 @@ TEST_F(PosixVfsTest, NamesAndLinks) {
   EXPECT_EQ(vfs_.list("d").error().value, ENOENT);
 }
 
+TEST_F(PosixVfsTest, AFileWithoutANameGetsOne) {
+  const auto file = vfs_.make_nameless();
+  if (!file && file.error().value == EOPNOTSUPP) GTEST_SKIP() << "no such files here";
+  ASSERT_TRUE(file) << file.error().value;
+  EXPECT_TRUE(vfs_.pwrite(*file, 0, bytes("text")));
+  EXPECT_TRUE(vfs_.list("")->empty());
+  EXPECT_TRUE(vfs_.link_open(*file, "a"));
+  EXPECT_EQ(vfs_.stat("a")->size_bytes, 4U);
+  EXPECT_TRUE(vfs_.link_open(*file, "b"));
+  EXPECT_EQ(vfs_.stat("b")->links, 2U);
+  for (const char* name : {"a", "b"}) EXPECT_TRUE(vfs_.unlink(name));
+  EXPECT_EQ(vfs_.link_open(*file, "c").error().value, ENOENT);
+  vfs_.close(*file);
+}
+
+TEST_F(PosixVfsTest, AFifoIsNoFile) {
+  EXPECT_TRUE(vfs_.make_fifo("p", 0644));
+  EXPECT_EQ(vfs_.stat("p")->type, FileType::fifo);
+  EXPECT_EQ(vfs_.list("")->front().type, FileType::fifo);
+  EXPECT_EQ(vfs_.make_fifo("p", 0644).error().value, EEXIST);
+}
+
 TEST_F(PosixVfsTest, Attributes) {
   EXPECT_TRUE(vfs_.close(make("a", "1")));
   EXPECT_TRUE(vfs_.chmod("a", 0600));

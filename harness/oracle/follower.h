@@ -177,6 +177,9 @@ class Follower {
   }
 
   Result<void> open(const workload::Operation& operation);
+  Result<void> make_nameless(const std::string& open_as);
+  bool has_lost_its_names(TokenId token) const;
+  Result<void> keep_open(const std::string& name, TokenId token);
   Result<void> close(const workload::Operation& operation);
   std::string path_now(TokenId token) const;
   Result<void> sync_file(const workload::Operation& operation);

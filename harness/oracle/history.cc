@@ -45,9 +45,12 @@ Result<void> Follower::remove(const std::string& path, bool directory) {
 }
 
 Result<void> Follower::link(const Operation& operation) {
-  const auto existing = find(operation.path);
+  const bool open = workload::is_open_file(operation.path);
+  const auto existing = open ? find_file(operation.path) : find(operation.path);
   const auto place = look_up(operation.target);
   if (!existing) return missing(operation.path);
+  if (open && has_lost_its_names(*existing))
+    return wrong(fmt::format("the file of \"{}\" has no name any more, and cannot get one", operation.path));
   if (object(*existing).type == FileType::directory) return wrong("a directory has one name only");
   if (!place || place->token) return wrong(fmt::format("\"{}\" cannot be a new name", operation.target));
   bind(*place, operation.target, new_token(history_.tokens[*existing].object));
@@ -201,7 +204,7 @@ Result<void> Follower::change_attribute(const Operation& operation) {
   }
   need(owners_.claim(id), operation.path);
   ObjectHistory& holder = history_.objects[id];
-  if (holder.type == FileType::symlink || holder.type == FileType::whiteout)
+  if (holder.type == FileType::symlink || holder.type == FileType::whiteout || holder.type == FileType::fifo)
     return wrong("only files and directories have user attributes");
   auto& states = holder.attributes[operation.attribute];
   if (operation.kind == Kind::setxattr) {
@@ -234,6 +237,10 @@ Result<void> Follower::act(const Operation& operation) {
       return make(operation.path, {.type = FileType::directory});
     case Kind::create:
       return make(operation.path, {.type = FileType::regular});
+    case Kind::mknod:
+      return make(operation.path, {.type = FileType::fifo});
+    case Kind::tmpfile:
+      return make_nameless(operation.target);
     case Kind::symlink:
       return make(operation.path, {.type = FileType::symlink, .link_target = operation.target});
     case Kind::rmdir:

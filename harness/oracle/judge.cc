@@ -45,6 +45,8 @@ std::string_view kind_of(FileType type) {
       return "a symbolic link";
     case FileType::whiteout:
       return "a whiteout";
+    case FileType::fifo:
+      return "a fifo";
     case FileType::other:
       break;
   }
@@ -219,7 +221,8 @@ void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
   }
   if (observed.type == FileType::directory) return judge_subdirectory(observed, candidates);
   if (observed.type == FileType::symlink) return judge_symlink(slot, allowed, observed, candidates);
-  if (observed.type == FileType::whiteout) return show(observed, candidates);  // all are alike
+  if (observed.type == FileType::whiteout || observed.type == FileType::fifo)
+    return show(observed, candidates);  // all are alike
   judge_file(slot, allowed, observed, candidates);
 }
 

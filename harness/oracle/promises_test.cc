@@ -47,6 +47,36 @@ TEST(Promises, ARenamedFileMayBeLostWhenItsNameIsTakenOnlyInF2fsPosixMode) {  //
   EXPECT_NE(not_taken.judge({file("c", 0, 0, 0, 3)}, {.renamed_file_survives = false}), kNothing);
 }
 
+TEST(Promises, AFileWithoutANameIsJudgedWhenItHasOne) {
+  const Case linked{{"create k", "sync", "tmpfile %f", "write %f 0 512 1 1", "fsync %f", "link %f a",
+                     "fsync %f", "fsyncdir ."},
+                    4};
+  const ObservedObject k = file("k", 0, 0, 0, 9), a = file("a", 1, 1, 1, 1);
+  EXPECT_EQ(linked.judge({k}, kNames), kNothing);
+  EXPECT_EQ(linked.judge({k, a}, kNames), kNothing);
+  EXPECT_NE(linked.judge({k, file("a", 0, 0, 0, 1)}, kNames), kNothing) << "its data was synced before";
+  Case synced = linked;
+  synced.persisted = 6;
+  EXPECT_EQ(synced.judge({k}, kNames), kNothing) << "it was opened by no name that fsync could keep";
+  EXPECT_NE(synced.judge({k}, {.fsync_keeps_name = true, .fsync_keeps_links = true}), kNothing);
+  synced.persisted = 7;
+  EXPECT_NE(synced.judge({k}, kPlain), kNothing);
+  EXPECT_EQ(synced.judge({k, a}, kPlain), kNothing);
+  std::vector<Operation> list;
+  for (const char* line : {"tmpfile %f", "link %f a", "unlink a", "link %f b"})
+    list.push_back(workload::parse_operation(line, "test").value());
+  EXPECT_FALSE(Oracle::follow(list, {}));
+}
+
+TEST(Promises, AFifoThatWasSyncedIsThere) {
+  const Case made{{"mknod p fifo", "fsyncdir ."}, 1};
+  ObservedObject pipe = file("p", 0, 0, 0, 1);
+  EXPECT_NE(made.judge({pipe}, kPlain), kNothing) << "a file is no fifo";
+  EXPECT_NE(made.judge({}, kPlain), kNothing);
+  pipe.type = FileType::fifo;
+  EXPECT_EQ(made.judge({pipe}, kPlain), kNothing);
+}
+
 TEST(Promises, MsyncKeepsItsRangeAndSyncFileRangeNothing) {
   const auto seen = [](std::uint32_t first, std::uint32_t second) {
     ObservedObject a = file("a", 16, 1, first, 1);

@@ -56,9 +56,9 @@ TEST(Ace, EveryShortWorkloadOnceAndEachCanBeDone) {
     EXPECT_TRUE(seen.insert(text(list)).second) << number << "\n" << text(list);
     for (const Operation& operation : list) kinds.insert(operation.kind);
   }
-  EXPECT_EQ(kinds.size(), kOperationKinds - 18)
+  EXPECT_EQ(kinds.size(), kOperationKinds - 20)
       << "all but join, begin, commit, open, close, chmod, chown, touch, rest, whiteouts, collapse, insert, clone, "
-         "dedupe, store, msync, sync-range, and syncfs, which does what sync does";
+         "dedupe, store, msync, sync-range, tmpfile, mknod, and syncfs, which does what sync does";
   // Symmetry: no two differ only in the names of the root's files, or of the directories.
   for (const std::string& lines : seen) {
     const std::string mirror = swapped(swapped(lines, "foo", "bar"), "A", "B");
@@ -93,6 +93,20 @@ TEST(Ace, HoldsTheClassics) {
   }
 }
 
+TEST(Draft, AnOpenFileIsLinkedWhileItHasANameOrNeverHadOne) {
+  Draft draft;
+  for (const char* line : {"tmpfile %f", "write %f 0 512 0 0", "link %f a", "open a %g"})
+    ASSERT_TRUE(draft.try_add(line)) << line;
+  EXPECT_FALSE(draft.try_add("tmpfile %f")) << "it is open";
+  EXPECT_TRUE(draft.try_add("link %g b"));
+  EXPECT_TRUE(draft.try_add("unlink a"));
+  EXPECT_TRUE(draft.try_add("link %f a"));
+  for (const char* line : {"unlink a", "unlink b"}) ASSERT_TRUE(draft.try_add(line));
+  EXPECT_FALSE(draft.try_add("link %f a")) << "it has had names";
+  EXPECT_TRUE(draft.try_add("mknod p fifo"));
+  EXPECT_FALSE(draft.try_add("setxattr p user.x v"));
+}
+
 TEST(Draft, NoStampBeginsInTheMiddleOfABlock) {
   Draft draft;
   for (const char* line : {"create a", "write a 0 4096 0 0", "truncate a 700"})
@@ -120,9 +134,9 @@ TEST(RandomOperations, EqualSeedsGiveEqualListsOfEverything) {
     expect_sound(list, seed);
     for (const Operation& operation : list) kinds.insert(operation.kind);
   }
-  EXPECT_EQ(kinds.size(), kOperationKinds - 17)
-      << "all but join, begin, commit, open, close, rest, whiteouts, and chmod, chown, touch, collapse, insert, clone, "
-         "dedupe, store, msync and sync-range, which wait to be asked for";
+  EXPECT_EQ(kinds.size(), kOperationKinds - 18)
+      << "all but join, begin, commit, open, close, tmpfile, rest, whiteouts, and chmod, chown, touch, collapse, insert, clone, "
+         "dedupe, store, msync, sync-range and mknod, which wait to be asked for";
 }
 
 TEST(RandomOperations, LongTargetsAreTheOnlyDifference) {

@@ -87,6 +87,14 @@ bool Draft::can_be_renamed(const Operation& operation) const {
   return *to != FileType::directory;
 }
 
+/// An open file that has lost all of its names cannot get another one.
+bool Draft::can_be_linked(const std::string& path) const {
+  const auto id = find(path);
+  if (!id || objects_[*id].type == FileType::directory) return false;
+  return !objects_[*id].had_a_name ||
+         std::ranges::any_of(names_, [&](const auto& name) { return name.second == *id; });
+}
+
 bool Draft::can_share(const Operation& operation) const {
   if (!is(operation.path, FileType::regular) || !is(operation.target, FileType::regular)) return false;
   if (operation.offset + operation.length > size(operation.path)) return false;
@@ -117,6 +125,7 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::mkdir:
     case Kind::create:
     case Kind::symlink:
+    case Kind::mknod:
       return can_be_made(operation.path);
     case Kind::rmdir:
       return !operation.path.empty() && is(operation.path, FileType::directory) &&
@@ -124,8 +133,7 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::unlink:
       return exists(operation.path) && !is(operation.path, FileType::directory);
     case Kind::link:
-      return exists(operation.path) && !is(operation.path, FileType::directory) &&
-             can_be_made(operation.target);
+      return can_be_linked(operation.path) && can_be_made(operation.target);
     case Kind::rename:
     case Kind::rename_noreplace:
     case Kind::rename_exchange:
@@ -133,7 +141,7 @@ bool Draft::possible(const Operation& operation) const {
       return can_be_renamed(operation);
     case Kind::setxattr:
       return exists(operation.path) && !is(operation.path, FileType::symlink) &&
-             !is(operation.path, FileType::whiteout);
+             !is(operation.path, FileType::whiteout) && !is(operation.path, FileType::fifo);
     case Kind::removexattr:
       return exists(operation.path) && has_attribute(operation.path, operation.attribute);
     case Kind::chmod:
@@ -152,6 +160,8 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::open:
       return is(operation.path, FileType::regular) && !open_files_.contains(operation.target) &&
              open_files_.size() < kOpenFilesMost;
+    case Kind::tmpfile:
+      return !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;
     default:  // fsync, fdatasync, truncate, touch, fallocate, and close, which takes an open file
       return is(operation.path, FileType::regular);
   }
@@ -198,13 +208,19 @@ void Draft::apply(Operation& operation) {
       return make(operation.path, FileType::regular);
     case Kind::symlink:
       return make(operation.path, FileType::symlink);
+    case Kind::mknod:
+      return make(operation.path, FileType::fifo);
+    case Kind::tmpfile:
+      objects_.push_back({.number = next_file_++, .had_a_name = false});
+      open_files_[operation.target] = objects_.size() - 1;
+      return;
     case Kind::rmdir:
     case Kind::unlink:
       names_.erase(operation.path);
       return;
     case Kind::link: {
-      const std::size_t id = names_.at(operation.path);
-      names_[operation.target] = id;
+      file->had_a_name = true;
+      names_[operation.target] = *found;
       return;
     }
     case Kind::rename:

@@ -15,6 +15,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
+constexpr std::uint32_t kModeOfNew = 0644;
 constexpr std::size_t kDirectAlignment = 4096;  // enough for any device's blocks
 
 VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options, auto&& act) {
@@ -123,7 +124,14 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
     case Kind::clone:
     case Kind::dedupe:
       return share(operation, vfs);
+    case Kind::mknod:
+      return vfs.make_fifo(operation.path, kModeOfNew);
+    case Kind::tmpfile:
+      return open_files.make_nameless(operation.thread, operation.target);
     case Kind::link:
+      if (is_open_file(operation.path))
+        return with_its_file(operation, vfs, open_files,
+                             [&](FileHandle file) { return vfs.link_open(file, operation.target); });
       return vfs.link(operation.path, operation.target);
     case Kind::symlink:
       return vfs.symlink(operation.target, operation.path);
@@ -186,8 +194,8 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
       break;
     case EPERM:  // what file systems without links, devices, modes or owners say
       if (operation.kind == Kind::link || operation.kind == Kind::symlink ||
-          operation.kind == Kind::rename_whiteout || operation.kind == Kind::chmod ||
-          operation.kind == Kind::chown)
+          operation.kind == Kind::rename_whiteout || operation.kind == Kind::mknod ||
+          operation.kind == Kind::chmod || operation.kind == Kind::chown)
         return Outcome::skipped;
       break;
     case ENOSPC:

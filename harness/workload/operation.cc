@@ -17,7 +17,7 @@ namespace {
 using Kind = Operation::Kind;
 
 /// p path, t target, a attribute, x value, o offset, l length, q offset in the target, f file, v version, m mode,
-/// u user, g group, s seconds.
+/// u user, g group, s seconds, k kind of a node.
 struct Word {
   Kind kind;
   std::string_view name, signature;
@@ -68,7 +68,9 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::dedupe, "dedupe", "poltq"},
                                                     {Kind::store, "store", "polfv"},
                                                     {Kind::msync, "msync", "pol"},
-                                                    {Kind::sync_range, "sync-range", "pol"}}};
+                                                    {Kind::sync_range, "sync-range", "pol"},
+                                                    {Kind::tmpfile, "tmpfile", "t"},
+                                                    {Kind::mknod, "mknod", "pk"}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
@@ -96,6 +98,7 @@ bool parse_argument(char letter, std::string_view word, Operation& operation) {
       operation.path = word == "." ? "" : word;
       return true;
     case 't':
+    case 'k':
       operation.target = word;
       return true;
     case 'a':
@@ -130,6 +133,7 @@ std::string format_argument(char letter, const Operation& operation) {
     case 'p':
       return operation.path.empty() ? "." : operation.path;
     case 't':
+    case 'k':
       return operation.target;
     case 'a':
       return operation.attribute;
@@ -196,6 +200,9 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
     return fail(subject, fmt::format("the time must be even, {} to {}", kEarliestSeconds, kLatestSeconds),
                 "that is what every file system can store");
   }
+  if (operation.kind == Kind::mknod && operation.target != "fifo")
+    return fail(subject, fmt::format("\"{}\" is no kind of node", operation.target),
+                "write \"mknod PATH fifo\"");
   if (operation.kind == Kind::rest && (operation.seconds < 1 || operation.seconds > kLongestRestSeconds))
     return fail(subject, fmt::format("a rest is 1 to {} seconds", kLongestRestSeconds));
   return {};
@@ -204,6 +211,7 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
 bool works_on_an_open_file(Kind kind) {
   switch (kind) {
     case Kind::close:
+    case Kind::link:
     case Kind::write:
     case Kind::write_mapped:
     case Kind::store:
@@ -226,12 +234,13 @@ bool works_on_an_open_file(Kind kind) {
 }
 
 Result<void> check_open_files(const Operation& operation, const std::string& subject) {
-  const bool open = operation.kind == Kind::open, close = operation.kind == Kind::close;
+  const bool open = operation.kind == Kind::open || operation.kind == Kind::tmpfile;
+  const bool close = operation.kind == Kind::close;
   if ((open && !is_open_file(operation.target)) || (close && !is_open_file(operation.path)))
     return fail(subject, "an open file is called % and a name", "write \"open PATH %f\" and \"close %f\"");
   if (is_open_file(operation.path) && !works_on_an_open_file(operation.kind)) {
     return fail(subject, fmt::format("\"{}\" takes a path, not an open file", word_of(operation.kind).name),
-                "an open file can be written, truncated, allocated, synced and closed");
+                "an open file can be written, truncated, allocated, linked, synced and closed");
   }
   const bool two_paths =
       (word_of(operation.kind).signature == "pt" && !open) || has_two_files(operation.kind);

@@ -17,7 +17,7 @@
 //   insert PATH OFFSET LENGTH                 a hole there, what follows moves down; begins inside the file
 //   clone FROM OFFSET LENGTH TO OFFSET        TO shares the blocks of FROM, inside of FROM (FICLONERANGE)
 //   dedupe FROM OFFSET LENGTH TO OFFSET       and shares them where they are equal (FIDEDUPERANGE)
-//   link EXISTING PATH                        symlink TARGET PATH
+//   link EXISTING PATH                        symlink TARGET PATH                mknod PATH fifo
 //   rename FROM TO      rename-noreplace FROM TO                    rename-exchange ONE OTHER
 //   rename-whiteout FROM TO                   leaves a whiteout at FROM, as overlayfs wants it
 //   setxattr PATH NAME VALUE                  removexattr PATH NAME
@@ -28,6 +28,7 @@
 //   rest SECONDS                              nothing: what is older then has been written (promises.h)
 //   join                                      all threads meet
 //   open PATH %NAME     close %NAME           the file stays open, whatever becomes of its names
+//   tmpfile %NAME                             an open file without a name (O_TMPFILE)
 //   begin               commit                what the thread does in between is a transaction
 //                                             (fs-adapters/transactions.h), where there are such
 //
@@ -39,6 +40,10 @@
 // is open at the end is closed before anything is unmounted. So fsync of a file without a name can be said:
 //
 //   create a    sync    open a %f    unlink a    fsync %f    close %f
+//
+// link takes one, too, as long as it has a name or is a tmpfile that never had one:
+//
+//   tmpfile %f    write %f 0 4096 1 1    link %f a    fsync %f
 //
 // Threads. "@2 write ..." is an operation of thread 2; without a prefix it is thread 0's. The operations of
 // one thread run in order, those of different threads side by side; a join waits until all before it are
@@ -118,10 +123,13 @@ struct Operation {
     store,
     msync,
     sync_range,
+    tmpfile,
+    mknod,
   };
   Kind kind = Kind::sync;
   std::string path;
-  /// link, rename: the new name; symlink: what it points to; open: "%NAME"; clone, dedupe: the other file
+  /// link, rename: the new name; symlink: what it points to; open, tmpfile: "%NAME"; clone, dedupe: the other
+  /// file; mknod: "fifo"
   std::string target;
   std::string attribute;            ///< setxattr, removexattr
   std::string value;                ///< setxattr
@@ -136,7 +144,7 @@ struct Operation {
   std::int64_t seconds = 0;           ///< touch: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 45;
+inline constexpr std::size_t kOperationKinds = 47;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;

@@ -28,7 +28,7 @@ const char* const kOneOfEach =
     "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\nopen foo %f\nclose "
     "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\nbegin\ncommit\n"
     "collapse foo 4096 8192\ninsert foo 0 4096\nclone foo 4096 8192 bar 0\ndedupe foo 0 4096 bar 8192\n"
-    "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\n";
+    "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\ntmpfile %g\nmknod pipe fifo\n";
 
 TEST(Operation, EveryWordIsReadAndWritten) {
   const Result<std::vector<Operation>> list =
@@ -48,14 +48,19 @@ TEST(Operation, EveryWordIsReadAndWritten) {
 }
 
 TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
-  for (const char* line : {"write %f 0 512 1 1", "write-mapped %f 0 512 1 1", "truncate %f 0",
-                           "allocate %f 0 512", "punch %f 0 512", "collapse %f 0 4096", "store %f 0 512 1 1",
-                           "msync %f 0 512", "sync-range %f 0 512", "fsync %f", "@3 fdatasync %f"})
+  for (const char* line :
+       {"write %f 0 512 1 1", "write-mapped %f 0 512 1 1", "truncate %f 0", "allocate %f 0 512",
+        "punch %f 0 512", "collapse %f 0 4096", "store %f 0 512 1 1", "msync %f 0 512", "link %f a",
+        "sync-range %f 0 512", "fsync %f", "@3 fdatasync %f"})
     EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
   EXPECT_EQ(parse_operation("symlink %x s", "list:7").value().target, "%x") << "any text may be a target";
   for (const char* line : {"unlink %f",
                            "rename a %f",
-                           "link %f a",
+                           "link a %f",
+                           "tmpfile f",
+                           "tmpfile %",
+                           "mknod p",
+                           "mknod p socket",
                            "create %f",
                            "open %f %g",
                            "open a f",
