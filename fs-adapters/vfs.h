@@ -214,6 +214,10 @@ class Vfs {
   virtual VfsResult<void> syncfs() = 0;  ///< this one
   virtual VfsResult<SpaceStatus> space() = 0;
   virtual VfsResult<void> drop_caches() = 0;
+  /// Unmounts it and mounts it again as it was; EBUSY while something is open.
+  virtual VfsResult<void> remount() { return refuse(ENOTSUP); }
+  /// FIFREEZE and FITHAW: for a moment all is on the disk and nothing changes.
+  virtual VfsResult<void> freeze() { return refuse(ENOTSUP); }
 
   /// Modelled think or compile time: burns CPU in a guest, advances the clock in virtual time.
   virtual void cpu(std::int64_t ns) = 0;

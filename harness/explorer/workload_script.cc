@@ -156,6 +156,12 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
           target);
     case Kind::link:  // by the descriptor, if it is open: not of the link that /proc has of it
       return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path, target);
+    case Kind::remount:
+      return fail(subject, "what is recorded in the script is one mount");
+    case Kind::freeze:
+      return std::string("io -x -c freeze -c thaw .");
+    case Kind::evict:
+      return std::string("quiet sh -c 'echo 3 > /proc/sys/vm/drop_caches'");
     case Kind::mknod:
       return "mkfifo " + path;
     case Kind::tmpfile:

@@ -48,7 +48,7 @@ TEST(OperationsInShell, HaveAWordForEachKind) {
       "fsyncdir .\nsyncfs\nrest 3\njoin\nunlink h\nrmdir d\ncollapse d/f 0 4096\ninsert d/f 4096 4096\n"
       "clone d/f 0 4096 g 8192\ndedupe d/f 0 4096 g 8192\n"
       "store g 512 1024 1 6\nmsync g 512 1024\nsync-range g 0 512\n"
-      "mknod p fifo\nopen g %g\nlink %g h\nclose %g\n");
+      "mknod p fifo\nopen g %g\nlink %g h\nclose %g\nfreeze\nevict\n");
   for (const char* each : {" mkdir 'd'\n",
                            " create 'd/f'\n",
                            " write_sync 'd/f' 0 512 1\n  mark 2\n",
@@ -79,6 +79,8 @@ TEST(OperationsInShell, HaveAWordForEachKind) {
                            " sleep 3\n  mark 27\n  step 29",
                            " unlink 'h'\n",
                            " mkfifo 'p'\n",
+                           " io -x -c freeze -c thaw .\n  mark 42\n",
+                           " quiet sh -c 'echo 3 > /proc/sys/vm/drop_caches'\n",
                            " ln -LT /proc/self/fd/4 'h'\n",
                            " io -c 'fcollapse 0 4096' 'd/f'\n",
                            " io -c 'mmap 0 1536' -c 'mwrite -S 6 512 1024' 'g'\n  step 36",

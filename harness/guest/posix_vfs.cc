@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "fs-adapters/fuse/ioctls.h"
+#include "harness/guest/kernel.h"
 
 namespace headcrash::guest {
 namespace {
@@ -495,6 +496,19 @@ VfsResult<void> PosixVfs::drop_caches() {
   static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // ENOTTY: all others
   ::close(folder);
   return {};
+}
+
+VfsResult<void> PosixVfs::remount() {
+  return mount_again(root_);
+}
+
+VfsResult<void> PosixVfs::freeze() {
+  const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return refuse(errno);
+  VfsResult<void> done = outcome(::ioctl(folder, FIFREEZE, 0));
+  if (done) done = outcome(::ioctl(folder, FITHAW, 0));
+  ::close(folder);
+  return done;
 }
 
 void PosixVfs::cpu(std::int64_t ns) {

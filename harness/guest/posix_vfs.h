@@ -66,6 +66,9 @@ class PosixVfs : public Vfs {
   VfsResult<SpaceStatus> space() override;
   /// The whole kernel's clean caches, by /proc/sys/vm/drop_caches.
   VfsResult<void> drop_caches() override;
+  /// Of what mount_file_system() has mounted at the root (kernel.h); ENOTSUP for any other root.
+  VfsResult<void> remount() override;
+  VfsResult<void> freeze() override;
 
   void cpu(std::int64_t ns) override;
   void start_program() override;  ///< true(1), by the path of the process; nothing where there is none

@@ -285,6 +285,12 @@ Result<void> Follower::act(const Operation& operation) {
     case Kind::rest:
       if (promises_.keeps_rested(operation.seconds)) sync_everything();
       return {};
+    case Kind::remount:
+    case Kind::freeze:
+      sync_everything();
+      return {};
+    case Kind::evict:
+      return {};
     case Kind::join:
       owners_.join();
       return {};
@@ -303,6 +309,7 @@ Result<void> Follower::act(const Operation& operation) {
 Result<WorkloadHistory> follow_operations(std::span<const Operation> operations,
                                           const adapters::Promises& promises,
                                           std::span<const workload::FailedOperation> failed_operations) {
+  if (const auto problem = workload::problem_with_remounts(operations)) return fail("the workload", *problem);
   Follower follower(promises);
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const auto failed =

@@ -68,6 +68,18 @@ TEST(Promises, AFileWithoutANameIsJudgedWhenItHasOne) {
   EXPECT_FALSE(Oracle::follow(list, {}));
 }
 
+TEST(Promises, ARemountAndAFreezeKeepEverything) {
+  for (const char* line : {"remount", "freeze"}) {
+    const Case kept{{"create a", "write a 0 512 1 1", line}, 2};
+    const Found lost{{Verdict::lost_synced_data, Tier::documented}};
+    EXPECT_EQ(kept.judge({}, kPlain), lost) << line;
+    EXPECT_EQ(kept.judge({file("a", 1, 0, 0, 1)}, kPlain).size(), 1U) << line;
+    EXPECT_EQ(kept.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing) << line;
+  }
+  EXPECT_EQ((Case{{"create k", "fsyncdir .", "create a", "evict"}, 1}.judge({file("k", 0, 0, 0, 2)}, kPlain)),
+            kNothing);
+}
+
 TEST(Promises, AFifoThatWasSyncedIsThere) {
   const Case made{{"mknod p fifo", "fsyncdir ."}, 1};
   ObservedObject pipe = file("p", 0, 0, 0, 1);

@@ -153,6 +153,8 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::sync:
     case Kind::syncfs:
     case Kind::join:
+    case Kind::freeze:
+    case Kind::evict:
     case Kind::rest:
     case Kind::begin:
     case Kind::commit:
@@ -160,6 +162,8 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::open:
       return is(operation.path, FileType::regular) && !open_files_.contains(operation.target) &&
              open_files_.size() < kOpenFilesMost;
+    case Kind::remount:
+      return open_files_.empty();
     case Kind::tmpfile:
       return !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;
     default:  // fsync, fdatasync, truncate, touch, fallocate, and close, which takes an open file

@@ -124,6 +124,12 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
     case Kind::clone:
     case Kind::dedupe:
       return share(operation, vfs);
+    case Kind::remount:
+      return vfs.remount();
+    case Kind::freeze:
+      return vfs.freeze();
+    case Kind::evict:
+      return vfs.drop_caches();
     case Kind::mknod:
       return vfs.make_fifo(operation.path, kModeOfNew);
     case Kind::tmpfile:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "harness/workload/stamp.h"
@@ -70,7 +71,10 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::msync, "msync", "pol"},
                                                     {Kind::sync_range, "sync-range", "pol"},
                                                     {Kind::tmpfile, "tmpfile", "t"},
-                                                    {Kind::mknod, "mknod", "pk"}}};
+                                                    {Kind::mknod, "mknod", "pk"},
+                                                    {Kind::remount, "remount", ""},
+                                                    {Kind::freeze, "freeze", ""},
+                                                    {Kind::evict, "evict", ""}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
@@ -303,6 +307,22 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   return operation;
 }
 
+std::optional<std::string> problem_with_remounts(std::span<const Operation> operations) {
+  std::set<std::pair<std::uint8_t, std::string>> open;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const Operation& operation = operations[i];
+    if (operation.kind == Kind::open || operation.kind == Kind::tmpfile)
+      open.emplace(operation.thread, operation.target);
+    if (operation.kind == Kind::close) open.erase({operation.thread, operation.path});
+    if (operation.kind != Kind::remount) continue;
+    if (threads_of(operations) > 1) return "a list with a remount has one thread";
+    if (!open.empty())
+      return fmt::format("operation {}: {} is open at a remount, and nothing is unmounted that is in use", i,
+                         open.begin()->second);
+  }
+  return std::nullopt;
+}
+
 Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name) {
   std::vector<Operation> operations;
   for (std::size_t number = 1; !text.empty(); ++number) {
@@ -315,6 +335,7 @@ Result<std::vector<Operation>> parse_operations(std::string_view text, const std
     if (!operation) return pass_on(operation);
     operations.push_back(std::move(*operation));
   }
+  if (const auto problem = problem_with_remounts(operations)) return fail(file_name, *problem);
   return operations;
 }
 
@@ -360,6 +381,8 @@ bool is_persistence_point(const Operation& operation) {
     case Kind::write_dsync:
     case Kind::write_mapped:
     case Kind::msync:
+    case Kind::remount:
+    case Kind::freeze:
     case Kind::rest:
       return true;
     default:

@@ -25,6 +25,10 @@
 //   chown PATH UID GID                        of a file or directory; each at most 65534
 //   touch PATH SECONDS                        sets a file's time of modification; even, 1980 to 2038
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
+//   remount                                   unmounted and mounted again; keeps everything. No file is open, and there
+//                                             is one thread
+//   freeze                                    FIFREEZE, then FITHAW; keeps everything, too
+//   evict                                     clean pages, inodes and names leave the cache
 //   rest SECONDS                              nothing: what is older then has been written (promises.h)
 //   join                                      all threads meet
 //   open PATH %NAME     close %NAME           the file stays open, whatever becomes of its names
@@ -125,6 +129,9 @@ struct Operation {
     sync_range,
     tmpfile,
     mknod,
+    remount,
+    freeze,
+    evict,
   };
   Kind kind = Kind::sync;
   std::string path;
@@ -144,7 +151,7 @@ struct Operation {
   std::int64_t seconds = 0;           ///< touch: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 47;
+inline constexpr std::size_t kOperationKinds = 50;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
@@ -167,6 +174,9 @@ Result<std::vector<Operation>> parse_operations(std::string_view text, const std
 
 /// After success, something may be promised to survive a power cut.
 bool is_persistence_point(const Operation& operation);
+
+/// Why a remount of the list cannot be done: another thread may have a file open, or this one has.
+std::optional<std::string> problem_with_remounts(std::span<const Operation> operations);
 
 /// The mark "persisted N", which the agent writes when operation N was such a point and has succeeded.
 std::string persisted_mark(std::size_t operation);

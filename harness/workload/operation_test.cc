@@ -28,7 +28,7 @@ const char* const kOneOfEach =
     "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\nopen foo %f\nclose "
     "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\nbegin\ncommit\n"
     "collapse foo 4096 8192\ninsert foo 0 4096\nclone foo 4096 8192 bar 0\ndedupe foo 0 4096 bar 8192\n"
-    "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\ntmpfile %g\nmknod pipe fifo\n";
+    "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\ntmpfile %g\nmknod pipe fifo\nclose %g\nremount\nfreeze\nevict\n";
 
 TEST(Operation, EveryWordIsReadAndWritten) {
   const Result<std::vector<Operation>> list =
@@ -86,6 +86,17 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
     ASSERT_FALSE(read) << line;
     EXPECT_NE(read.error().message().find("list:7"), std::string::npos);
   }
+}
+
+TEST(Operation, ARemountNeedsAFileSystemThatNobodyUses) {
+  const auto problem = [](const char* text) {
+    const auto list = parse_operations(text, "list.txt");
+    return list ? std::string() : list.error().message();
+  };
+  EXPECT_EQ(problem("create a\nopen a %f\nclose %f\nremount\nfsync a\n"), "");
+  EXPECT_NE(problem("create a\nopen a %f\nremount\n").find("%f is open"), std::string::npos);
+  EXPECT_NE(problem("tmpfile %f\nremount\n").find("operation 1"), std::string::npos);
+  EXPECT_NE(problem("@1 create a\njoin\nremount\n").find("one thread"), std::string::npos);
 }
 
 TEST(Operation, AThreadIsAPrefix) {

@@ -81,6 +81,8 @@ class Dice {
     switch (operation.kind) {
       case Kind::sync:
       case Kind::syncfs:
+      case Kind::freeze:
+      case Kind::evict:
         return true;
       case Kind::fsync_directory:
         return is_own(operation.path) || is_shared(operation.path);
@@ -172,10 +174,15 @@ class Dice {
     switch (operation.kind) {
       case Kind::sync:
       case Kind::syncfs:
+      case Kind::remount:
+      case Kind::freeze:
+      case Kind::evict:
         break;
       case Kind::mkdir:
       case Kind::create:
+      case Kind::mknod:
         operation.path = name();
+        if (operation.kind == Kind::mknod) operation.target = "fifo";
         break;
       case Kind::rmdir:
       case Kind::fsync_directory:

@@ -27,6 +27,19 @@ bool is_shared_into(const Operation& operation, std::uint64_t block) {
          block < (operation.target_offset + operation.length) / kStampBytes;
 }
 
+bool is_of_all(const Operation& operation) {
+  switch (operation.kind) {
+    case Kind::sync:
+    case Kind::syncfs:
+    case Kind::remount:
+    case Kind::freeze:
+    case Kind::rest:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Of a persistence point: it covers no more.
 bool is_of_a_range(const Operation& operation) {
   return workload::is_write(operation.kind) || operation.kind == Kind::msync;
@@ -134,7 +147,7 @@ ReferenceModel::ReferenceModel(std::span<const Operation> operations, const adap
 bool ReferenceModel::is_kept_by(const Operation& operation) const {
   if (!workload::is_persistence_point(operation)) return false;
   if (operation.kind == Kind::rest) return promises_.keeps_rested(operation.seconds);
-  return promises_.fsync_persists || operation.kind == Kind::sync || operation.kind == Kind::syncfs;
+  return promises_.fsync_persists || is_of_all(operation);
 }
 
 std::optional<ReferenceModel::FileId> ReferenceModel::resolve(const std::string& path) const {
@@ -169,9 +182,11 @@ void ReferenceModel::learn(std::size_t index, const Operation& operation) {
   switch (operation.kind) {
     case Kind::mkdir:
     case Kind::create:
+    case Kind::mknod:
     case Kind::symlink:
       files_[index + 1] = {.type = operation.kind == Kind::mkdir    ? FileType::directory
                                    : operation.kind == Kind::create ? FileType::regular
+                                   : operation.kind == Kind::mknod  ? FileType::fifo
                                                                     : FileType::symlink,
                            .target = operation.target,
                            .operations = {},
@@ -244,7 +259,7 @@ void ReferenceModel::learn(std::size_t index, const Operation& operation) {
 
 void ReferenceModel::learn_persistence(std::size_t index, const Operation& operation) {
   Persistence point{.operation = index, .file = {}, .directory = {}, .slots = {}, .links_of = {}};
-  if (operation.kind == Kind::sync || operation.kind == Kind::syncfs || operation.kind == Kind::rest) {
+  if (is_of_all(operation)) {
     point.everything = true;
   } else if (operation.kind == Kind::fsync_directory) {
     point.directory = point.file = resolve(operation.path);
