@@ -22,7 +22,6 @@
 #include <ctime>
 #include <limits>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "fs-adapters/fuse/ioctls.h"
@@ -239,8 +238,8 @@ VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
     alignas(file_dedupe_range)
         std::array<std::byte, sizeof(file_dedupe_range) + sizeof(file_dedupe_range_info)>
             room{};
-    auto* const request = new (room.data()) file_dedupe_range{};
-    auto* const one = new (room.data() + sizeof *request) file_dedupe_range_info{};
+    auto* const request = reinterpret_cast<file_dedupe_range*>(room.data());
+    auto* const one = reinterpret_cast<file_dedupe_range_info*>(room.data() + sizeof *request);
     request->src_offset = range.from_offset + done;
     request->src_length = range.length - done;
     request->dest_count = 1;
