@@ -160,6 +160,17 @@ TEST(RandomOperations, EqualSeedsGiveEqualListsOfEverything) {
          "dedupe, store, msync, sync-range, mknod, remount, freeze and evict, which wait to be asked for";
 }
 
+TEST(RandomOperations, LaterWordsAreDrawnWhenTheyAreAskedFor) {
+  std::set<Operation::Kind> kinds;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<Operation> list = random_operations(with_later_words({.seed = seed, .rounds = 100}));
+    expect_sound(list, seed);
+    for (const Operation& operation : list) kinds.insert(operation.kind);
+  }
+  EXPECT_EQ(kinds.size(), kOperationKinds - 8)
+      << "all but join, begin, commit, open, close, tmpfile, rest and whiteouts";
+}
+
 TEST(RandomOperations, LongTargetsAreTheOnlyDifference) {
   constexpr std::uint32_t kLongest = 400;
   std::size_t longest = 0;

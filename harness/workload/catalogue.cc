@@ -83,6 +83,8 @@ std::uint64_t number_of(const AceName& name, std::uint64_t count, const Workload
 Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
   if (request.name == "small-files") return small_files({.seed = request.seed, .rounds = request.rounds});
   if (request.name == "random") return random_operations({.seed = request.seed, .rounds = request.rounds});
+  if (request.name == "random-more")
+    return random_operations(with_later_words({.seed = request.seed, .rounds = request.rounds}));
   if (request.name == "random-threads")
     return random_operations({.seed = request.seed, .rounds = request.rounds, .threads = kRandomThreads});
   for (const auto& make : {pattern, commit_pattern})
@@ -160,7 +162,9 @@ std::vector<WorkloadSummary> known_workloads() {
       {"small-files",
        "creates, overwrites, renames, replaces and removes small files, half of it made persistent"},
       {"random", "every operation there is but whiteouts, drawn with weights"},
-      {"random-threads", fmt::format("the same in {} threads side by side", kRandomThreads)}};
+      {"random-more",
+       "the same with the words that came later: ranges moved, shared and mapped, fifos, remount, freeze"},
+      {"random-threads", fmt::format("random in {} threads side by side", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
     for (const Pattern& each : group) list.push_back({std::string(each.name), std::string(each.title)});
   for (const Family& each : families()) list.push_back({std::string(each.name), std::string(each.title)});

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <numeric>
 #include <random>
 
@@ -257,6 +258,16 @@ class Dice {
 };
 
 }  // namespace
+
+RandomOptions with_later_words(RandomOptions options) {
+  const auto weigh = [&](std::initializer_list<Kind> kinds, std::uint32_t weight) {
+    for (const Kind kind : kinds) options.weights.at(static_cast<std::size_t>(kind)) = weight;
+  };
+  weigh({Kind::chmod, Kind::chown, Kind::touch, Kind::mknod, Kind::sync_range, Kind::freeze, Kind::evict}, 1);
+  weigh({Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe, Kind::store, Kind::msync}, 3);
+  if (options.threads == 1) weigh({Kind::remount}, 1);
+  return options;
+}
 
 std::vector<Operation> random_operations(const RandomOptions& options) {
   return Dice(options).roll();
