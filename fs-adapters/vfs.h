@@ -53,7 +53,7 @@ struct OpenOptions {
 };
 
 /// A whiteout is a character device of number 0:0, by which overlayfs covers a name of the layer below.
-enum class FileType : std::uint8_t { regular, directory, symlink, whiteout, other };
+enum class FileType : std::uint8_t { regular, directory, symlink, whiteout, fifo, other };
 
 struct FileStatus {
   std::uint64_t inode = 0;
@@ -115,6 +115,16 @@ enum class FallocateMode : std::uint8_t {
   punch_hole,
   zero_range,            ///< makes the file longer where it reaches beyond its end
   zero_range_keep_size,  ///< does not
+  collapse_range,        ///< takes the range out; what follows moves to its place
+  insert_range,          ///< makes room for a hole; what follows moves behind it
+};
+
+/// Two ranges that are to share their blocks; offsets and length are multiples of the file system's blocks.
+struct SharedRange {
+  FileHandle from{};
+  std::uint64_t from_offset = 0, length = 0;
+  FileHandle to{};
+  std::uint64_t to_offset = 0;
 };
 
 /// A mounted file system.
@@ -135,6 +145,8 @@ class Vfs {
 
   // Files. pread returns fewer bytes only at the end of the file; pwrite writes all or fails.
   virtual VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) = 0;
+  /// A file without a name (O_TMPFILE), open for reading and writing.
+  virtual VfsResult<FileHandle> make_nameless() { return refuse(ENOTSUP); }
   virtual VfsResult<void> close(FileHandle file) = 0;
   virtual VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) = 0;
@@ -142,6 +154,21 @@ class Vfs {
   virtual VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) = 0;
   virtual VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
                                     std::uint64_t length) = 0;
+  /// `to` gets the blocks of `from` and keeps its own copy of them from the next write on.
+  virtual VfsResult<void> clone_range(const SharedRange&) { return refuse(ENOTSUP); }
+  /// Shares blocks where the ranges are equal; ranges that differ stay as they are, which is no error.
+  virtual VfsResult<void> dedupe_range(const SharedRange&) { return refuse(ENOTSUP); }
+  // Through a shared mapping, inside the file: EINVAL otherwise.
+  virtual VfsResult<void> mmap_write(FileHandle, std::uint64_t /*offset*/, std::span<const std::byte>) {
+    return refuse(ENOTSUP);
+  }
+  virtual VfsResult<void> msync(FileHandle, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
+    return refuse(ENOTSUP);
+  }
+  /// sync_file_range(2) with all of its flags: the pages are written and waited for, nothing else is.
+  virtual VfsResult<void> sync_range(FileHandle, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
+    return refuse(ENOTSUP);
+  }
   /// Stores through a shared mapping, then msync(MS_SYNC) of the pages touched.
   virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) = 0;
@@ -153,6 +180,11 @@ class Vfs {
   virtual VfsResult<void> rmdir(std::string_view path) = 0;
   virtual VfsResult<void> unlink(std::string_view path) = 0;
   virtual VfsResult<void> link(std::string_view existing, std::string_view path) = 0;
+  /// Of an open file; ENOENT when it has lost its last name.
+  virtual VfsResult<void> link_open(FileHandle, std::string_view /*path*/) { return refuse(ENOTSUP); }
+  virtual VfsResult<void> make_fifo(std::string_view /*path*/, std::uint32_t /*mode*/) {
+    return refuse(ENOTSUP);
+  }
   virtual VfsResult<void> symlink(std::string_view target, std::string_view path) = 0;
   virtual VfsResult<std::string> readlink(std::string_view path) = 0;
   virtual VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) = 0;
@@ -182,6 +214,10 @@ class Vfs {
   virtual VfsResult<void> syncfs() = 0;  ///< this one
   virtual VfsResult<SpaceStatus> space() = 0;
   virtual VfsResult<void> drop_caches() = 0;
+  /// Unmounts it and mounts it again as it was; EBUSY while something is open.
+  virtual VfsResult<void> remount() { return refuse(ENOTSUP); }
+  /// FIFREEZE and FITHAW: for a moment all is on the disk and nothing changes.
+  virtual VfsResult<void> freeze() { return refuse(ENOTSUP); }
 
   /// Modelled think or compile time: burns CPU in a guest, advances the clock in virtual time.
   virtual void cpu(std::int64_t ns) = 0;

@@ -24,6 +24,7 @@ mode_t type_bits(FileType type) {
     case FileType::symlink:
       return S_IFLNK;
     case FileType::whiteout:
+    case FileType::fifo:
     case FileType::other:
       break;
   }

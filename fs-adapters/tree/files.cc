@@ -310,6 +310,9 @@ VfsResult<void> FileSystem::fallocate(FileHandle file, FallocateMode mode, std::
           if (!done) (void)store_->set_size(operation, *inode, size);
         }
         break;
+      case FallocateMode::collapse_range:
+      case FallocateMode::insert_range:
+        return refuse(ENOTSUP);
     }
     if (done) touch(*store_, *inode);
     return done;

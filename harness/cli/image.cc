@@ -171,6 +171,7 @@ char letter_of(FileType type) {
     case FileType::regular:
       return '-';
     case FileType::whiteout:
+    case FileType::fifo:
     case FileType::other:
       break;
   }

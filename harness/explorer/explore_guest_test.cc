@@ -57,9 +57,9 @@ class LabGuest : public testing::Test {
     return std::move(*loaded);
   }
 
-  static RecordedWorkload record(const adapters::LinuxAdapter& filesystem) {
+  static RecordedWorkload record(const adapters::LinuxAdapter& filesystem, const char* list = kOperations) {
     StageGuest& guest = lab_->guest(0);
-    const auto operations = workload::parse_operations(kOperations, "test");
+    const auto operations = workload::parse_operations(list, "test");
     EXPECT_TRUE(operations) << operations.error().message();
     const auto disk = format_disk(guest, filesystem, lab_->scratch() / (filesystem.name + "-formatted.hcrec"),
                                   uuid_from(3));
@@ -111,6 +111,25 @@ TEST_F(LabGuest, Ext4KeepsItsWordInEveryState) {
                   << failure.outcome.log;
   }
   EXPECT_EQ(lab_->guest(0).restores(), 1U) << "a clean state costs no guest";
+}
+
+/// Ranges that move, a mapping's store and msync apart, a file that gets its name when it is whole, remount and freeze.
+TEST_F(LabGuest, WhatLinuxDoesBesidePosixIsKeptByExt4AndLostWithoutFlushes) {
+  constexpr const char* kBeside =
+      "create a\nwrite a 0 16384 1 1\nsync\ncollapse a 4096 4096\nfsync a\ninsert a 0 4096\nstore a 0 4096 1 2\n"
+      "msync a 0 4096\nsync-range a 4096 4096\ntmpfile %f\nwrite %f 0 4096 2 3\nlink %f b\nfsync %f\nclose %f\n"
+      "mknod p fifo\nfreeze\nevict\nunlink p\nremount\nrename b c\nfsync c\n";
+  using enum states::Strategy;
+  const adapters::LinuxAdapter ext4 = adapter("ext4");
+  const RecordedWorkload kept = record(ext4, kBeside);
+  EXPECT_TRUE(kept.failed_operations.empty()) << "ext4 has all of it";
+  const ExplorationResult clean = explore_all(ext4, kept, {prefix, lose_all, reorder}, 60);
+  EXPECT_EQ(clean.clean, clean.checked);
+  for (const ConfirmedFailure& failure : clean.failures)
+    ADD_FAILURE() << failure.outcome.full_name() << ": " << failure.outcome.judgement.summary;
+  const adapters::LinuxAdapter nobarrier = adapter("ext4-nobarrier");
+  const ExplorationResult lost = explore_all(nobarrier, record(nobarrier, kBeside), {lose_all}, 60);
+  EXPECT_LT(lost.clean, lost.checked);
 }
 
 /// Recovery of ext2 is e2fsck, which the host has run on its copy: the guest mounts what became of it.

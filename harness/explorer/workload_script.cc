@@ -81,9 +81,18 @@ std::string range_word(Kind kind) {
       return "fpunch";
     case Kind::zero:
       return "fzero";
+    case Kind::collapse:
+      return "fcollapse";
+    case Kind::insert:
+      return "finsert";
     default:
       return "fzero -k";
   }
+}
+
+Result<void> fits_a_byte(const Operation& operation, const std::string& subject) {
+  if (operation.version != 0 && operation.version <= kLargestByte) return {};
+  return fail(subject, fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
 }
 
 /// The command of one operation; empty: there is nothing to be done.
@@ -114,11 +123,18 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::write_direct:
     case Kind::write_mapped:
     case Kind::append:
-      if (operation.version == 0 || operation.version > kLargestByte)
-        return fail(subject,
-                    fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
+      if (const auto fits = fits_a_byte(operation, subject); !fits) return pass_on(fits);
       return fmt::format("{} {} {} {} {}", write_word(operation.kind), path, operation.offset,
                          operation.length, operation.version);
+    case Kind::store:
+      if (const auto fits = fits_a_byte(operation, subject); !fits) return pass_on(fits);
+      return fmt::format("io -c 'mmap 0 {}' -c 'mwrite -S {} {} {}' {}", operation.offset + operation.length,
+                         operation.version, operation.offset, operation.length, path);
+    case Kind::msync:
+      return fmt::format("io -c 'mmap 0 {}' -c 'msync -s {} {}' {}", operation.offset + operation.length,
+                         operation.offset, operation.length, path);
+    case Kind::sync_range:
+      return fmt::format("io -c 'sync_range -b -w -a {} {}' {}", operation.offset, operation.length, path);
     case Kind::truncate:
       return fmt::format("io -c 'truncate {}' {}", operation.length, path);
     case Kind::allocate:
@@ -126,10 +142,30 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::punch:
     case Kind::zero:
     case Kind::zero_keep:
+    case Kind::collapse:
+    case Kind::insert:
       return fmt::format("io -c '{} {} {}' {}", range_word(operation.kind), operation.offset,
                          operation.length, path);
-    case Kind::link:
-      return fmt::format("ln -T {} {}", path, target);
+    case Kind::clone:
+    case Kind::dedupe:
+      // xfs_io takes its own quotes off the path.
+      return fmt::format(
+          "io -c {} {}",
+          quoted(fmt::format("{} -q \"{}\" {} {} {}", operation.kind == Kind::clone ? "reflink" : "dedupe",
+                             operation.path, operation.offset, operation.target_offset, operation.length)),
+          target);
+    case Kind::link:  // by the descriptor, if it is open: not of the link that /proc has of it
+      return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path, target);
+    case Kind::remount:
+      return fail(subject, "what is recorded in the script is one mount");
+    case Kind::freeze:
+      return std::string("io -x -c freeze -c thaw .");
+    case Kind::evict:
+      return std::string("quiet sh -c 'echo 3 > /proc/sys/vm/drop_caches'");
+    case Kind::mknod:
+      return "mkfifo " + path;
+    case Kind::tmpfile:
+      return fail(subject, "no shell opens a file without a name");
     case Kind::symlink:
       return fmt::format("ln -sT {} {}", target, path);
     case Kind::rename:

@@ -45,7 +45,10 @@ TEST(OperationsInShell, HaveAWordForEachKind) {
       "allocate-keep d/f 0 8192\npunch d/f 0 512\nzero d/f 0 512\nzero-keep d/f 0 1024\nlink d/f g\nsymlink to s\n"
       "rename-noreplace g h\nrename-exchange h s\nrename-whiteout s t\nsetxattr d/f user.x one\n"
       "removexattr d/f user.x\nchmod d/f 640\nchown d/f 1 2\ntouch d/f 1000000000\nfdatasync d/f\nfsyncdir d\n"
-      "fsyncdir .\nsyncfs\nrest 3\njoin\nunlink h\nrmdir d\n");
+      "fsyncdir .\nsyncfs\nrest 3\njoin\nunlink h\nrmdir d\ncollapse d/f 0 4096\ninsert d/f 4096 4096\n"
+      "clone d/f 0 4096 g 8192\ndedupe d/f 0 4096 g 8192\n"
+      "store g 512 1024 1 6\nmsync g 512 1024\nsync-range g 0 512\n"
+      "mknod p fifo\nopen g %g\nlink %g h\nclose %g\nfreeze\nevict\n");
   for (const char* each : {" mkdir 'd'\n",
                            " create 'd/f'\n",
                            " write_sync 'd/f' 0 512 1\n  mark 2\n",
@@ -75,6 +78,17 @@ TEST(OperationsInShell, HaveAWordForEachKind) {
                            " io -c syncfs .\n  mark 26\n",
                            " sleep 3\n  mark 27\n  step 29",
                            " unlink 'h'\n",
+                           " mkfifo 'p'\n",
+                           " io -x -c freeze -c thaw .\n  mark 42\n",
+                           " quiet sh -c 'echo 3 > /proc/sys/vm/drop_caches'\n",
+                           " ln -LT /proc/self/fd/4 'h'\n",
+                           " io -c 'fcollapse 0 4096' 'd/f'\n",
+                           " io -c 'mmap 0 1536' -c 'mwrite -S 6 512 1024' 'g'\n  step 36",
+                           " io -c 'mmap 0 1536' -c 'msync -s 512 1024' 'g'\n  mark 36\n",
+                           " io -c 'sync_range -b -w -a 0 512' 'g'\n",
+                           " io -c 'finsert 4096 4096' 'd/f'\n",
+                           " io -c 'reflink -q \"d/f\" 0 8192 4096' 'g'\n",
+                           " io -c 'dedupe -q \"d/f\" 0 8192 4096' 'g'\n",
                            " rmdir 'd'\n"})
     EXPECT_NE(text.find(each), std::string::npos) << each << " is not in\n" << text;
 }

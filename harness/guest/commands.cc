@@ -38,7 +38,7 @@ namespace {
 using base::Stopwatch;
 using nlohmann::json;
 
-constexpr int kProtocolVersion = 1;
+constexpr int kProtocolVersion = 2;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
 
 // What a command says when it cannot do its work.

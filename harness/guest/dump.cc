@@ -131,10 +131,16 @@ std::string_view name_of(FileType type) {
       return "symlink";
     case FileType::whiteout:
       return "whiteout";
+    case FileType::fifo:
+      return "fifo";
     case FileType::other:
       break;
   }
   return "other";
+}
+
+std::size_t bytes_in_a_message(const json& text) {
+  return text.dump(-1, ' ', false, json::error_handler_t::replace).size();
 }
 
 // Extended attributes of the user's: others belong to the system. Without any, or where the file system has
@@ -143,20 +149,22 @@ void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& li
   const auto names = vfs.listxattr(path);
   if (!names && names.error().value != EOPNOTSUPP) entry["errno"] = names.error().value;
   if (!names) return;
-  std::size_t described = 0;
+  std::size_t described = 0, bytes = 0;
   for (const std::string& name : *names) {
     if (!name.starts_with("user.")) continue;
-    if (described++ == limits.attributes) {
-      entry["cut"] = true;
-      return;
-    }
     const auto value = vfs.getxattr(path, name);
     if (!value) {
       entry["errno"] = value.error().value;
       continue;
     }
     const auto* text = reinterpret_cast<const char*>(value->data());
-    entry["attributes"][name] = std::string(text, std::min(value->size(), kAttributeBytes));
+    json told = std::string(text, std::min(value->size(), kAttributeBytes));
+    bytes += bytes_in_a_message(name) + bytes_in_a_message(told);
+    if (described++ == limits.attributes || bytes > limits.attribute_bytes) {
+      entry["attributes-cut"] = true;
+      return;
+    }
+    entry["attributes"][name] = std::move(told);
   }
 }
 

@@ -80,7 +80,7 @@ TEST_F(DumpTest, WalksInByteOrder) {
                    (entry.contains("target") ? " " + entry["target"].get<std::string>() : ""));
   }
   const std::vector<std::string> expected{"a file",  "b directory",       "b/c directory", "b/c/x file",
-                                          "b- file", "s symlink nowhere", "t other"};
+                                          "b- file", "s symlink nowhere", "t fifo"};
   EXPECT_EQ(seen, expected);
 }
 
@@ -90,6 +90,26 @@ TEST_F(DumpTest, TellsTheUsersAttributes) {
   const auto set = vfs_.setxattr("f", "user.x", std::as_bytes(std::span(value)));
   if (!set) GTEST_SKIP() << "no extended attributes here";
   EXPECT_EQ(dump()[0]["attributes"], json::parse(R"({"user.x":"one"})"));
+}
+
+TEST_F(DumpTest, TellsManyAttributesAndSaysWhereItStops) {
+  put("f", "");
+  const std::string value = "value";
+  constexpr int kMany = 80;
+  for (int i = 0; i < kMany; ++i) {
+    const auto set = vfs_.setxattr("f", "user.a" + std::to_string(i), std::as_bytes(std::span(value)));
+    if (!set) GTEST_SKIP() << "no extended attributes here, or not so many";
+  }
+  const auto all = dump();
+  EXPECT_EQ(all[0]["attributes"].size(), static_cast<std::size_t>(kMany));
+  EXPECT_FALSE(all[0].contains("attributes-cut"));
+  const auto some = dump({.attributes = 64});
+  EXPECT_EQ(some[0]["attributes"].size(), 64U);
+  EXPECT_EQ(some[0]["attributes-cut"], true);
+  EXPECT_FALSE(some[0].contains("cut")) << "the content is whole";
+  const auto short_ones = dump({.attribute_bytes = 60});
+  EXPECT_EQ(short_ones[0]["attributes"].size(), 3U);
+  EXPECT_EQ(short_ones[0]["attributes-cut"], true);
 }
 
 TEST_F(DumpTest, IsBounded) {

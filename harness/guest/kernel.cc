@@ -61,6 +61,15 @@ std::string printable(const char* bytes, std::size_t count) {
   return text;
 }
 
+/// What has been mounted by this process, by target.
+struct Mount {
+  std::string source, type, options;
+};
+std::map<std::string, Mount>& mounts() {
+  static std::map<std::string, Mount> all;
+  return all;
+}
+
 }  // namespace
 
 MountOptions parse_mount_options(std::string_view text) {
@@ -89,12 +98,22 @@ VfsResult<void> mount_file_system(const std::string& source, const std::string& 
   if (::mount(source.c_str(), target.c_str(), type.c_str(), parsed.flags, parsed.data.c_str()) != 0) {
     return refuse(errno);
   }
+  mounts()[target] = {source, type, options};
   return {};
 }
 
 VfsResult<void> unmount_file_system(const std::string& target) {
   if (::umount2(target.c_str(), UMOUNT_NOFOLLOW) != 0) return refuse(errno);
+  mounts().erase(target);
   return {};
+}
+
+VfsResult<void> mount_again(const std::string& target) {
+  const auto found = mounts().find(target);
+  if (found == mounts().end()) return refuse(ENOTSUP);
+  const Mount mount = found->second;
+  if (const auto unmounted = unmount_file_system(target); !unmounted) return unmounted;
+  return mount_file_system(mount.source, target, mount.type, mount.options);
 }
 
 void sync_everything() {

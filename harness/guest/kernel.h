@@ -21,6 +21,8 @@ MountOptions parse_mount_options(std::string_view text);
 VfsResult<void> mount_file_system(const std::string& source, const std::string& target,
                                   const std::string& type, const std::string& options);
 VfsResult<void> unmount_file_system(const std::string& target);
+/// Unmounts what mount_file_system() has mounted there and mounts it as then. ENOTSUP: it has not.
+VfsResult<void> mount_again(const std::string& target);
 /// sync(2), and what the kernel does not tell our own file systems of (fs-adapters/fuse/ioctls.h).
 void sync_everything();
 

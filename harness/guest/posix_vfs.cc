@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <linux/fs.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -23,6 +25,7 @@
 #include <utility>
 
 #include "fs-adapters/fuse/ioctls.h"
+#include "harness/guest/kernel.h"
 
 namespace headcrash::guest {
 namespace {
@@ -48,6 +51,7 @@ FileType type_of(mode_t mode, dev_t device) {
   if (S_ISREG(mode)) return FileType::regular;
   if (S_ISDIR(mode)) return FileType::directory;
   if (S_ISLNK(mode)) return FileType::symlink;
+  if (S_ISFIFO(mode)) return FileType::fifo;
   return S_ISCHR(mode) && device == 0 ? FileType::whiteout : FileType::other;
 }
 
@@ -66,6 +70,40 @@ int fault_in(void* pages, std::size_t bytes) {
     return errno == EFAULT ? EIO : errno;
 #endif
   return 0;
+}
+
+/// Pages of a file, and the bytes in them that are meant.
+struct Mapping {
+  std::byte* pages = nullptr;
+  std::size_t bytes = 0;  ///< from the beginning of the first page
+  std::size_t start = 0;  ///< of what is meant
+};
+
+VfsResult<void> store(const Mapping& mapping, std::span<const std::byte> data) {
+  if (const int error = fault_in(mapping.pages, mapping.bytes); error != 0) return refuse(error);
+  std::memcpy(mapping.pages + mapping.start, data.data(), data.size());
+  return {};
+}
+
+VfsResult<void> sync_mapping(const Mapping& mapping) {
+  return outcome(::msync(mapping.pages, mapping.bytes, MS_SYNC));
+}
+
+VfsResult<void> with_mapping(FileHandle file, std::uint64_t offset, std::uint64_t length, auto&& act) {
+  if (length == 0) return {};
+  struct stat status {};
+  if (::fstat(descriptor(file), &status) != 0) return refuse(errno);
+  if (!fits_offset(offset, length) || offset + length > static_cast<std::uint64_t>(status.st_size))
+    return refuse(EINVAL);
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t start = offset / page * page;
+  const std::size_t bytes = offset + length - start;
+  void* const pages =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(file), static_cast<off_t>(start));
+  if (pages == MAP_FAILED) return refuse(errno);
+  const VfsResult<void> acted = act(Mapping{static_cast<std::byte*>(pages), bytes, offset - start});
+  ::munmap(pages, bytes);
+  return acted;
 }
 
 }  // namespace
@@ -96,6 +134,12 @@ VfsResult<FileHandle> PosixVfs::open(std::string_view path, const OpenOptions& o
       !options.truncate) {
     file = ::open(full->c_str(), flags | O_RDONLY);
   }
+  if (file < 0) return refuse(errno);
+  return FileHandle{file};
+}
+
+VfsResult<FileHandle> PosixVfs::make_nameless() {
+  const int file = ::open(root_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, OpenOptions{}.mode);
   if (file < 0) return refuse(errno);
   return FileHandle{file};
 }
@@ -169,34 +213,69 @@ VfsResult<void> PosixVfs::fallocate(FileHandle file, FallocateMode mode, std::ui
     case FallocateMode::zero_range_keep_size:
       flags = FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE;
       break;
+    case FallocateMode::collapse_range:
+      flags = FALLOC_FL_COLLAPSE_RANGE;
+      break;
+    case FallocateMode::insert_range:
+      flags = FALLOC_FL_INSERT_RANGE;
+      break;
   }
   return outcome(
       ::fallocate(descriptor(file), flags, static_cast<off_t>(offset), static_cast<off_t>(length)));
 }
 
+VfsResult<void> PosixVfs::clone_range(const SharedRange& range) {
+  file_clone_range request{.src_fd = descriptor(range.from),
+                           .src_offset = range.from_offset,
+                           .src_length = range.length,
+                           .dest_offset = range.to_offset};
+  return outcome(::ioctl(descriptor(range.to), FICLONERANGE, &request));
+}
+
+VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
+  // A kernel may do less than it was asked for: it says how much.
+  for (std::uint64_t done = 0; done < range.length;) {
+    alignas(file_dedupe_range)
+        std::array<std::byte, sizeof(file_dedupe_range) + sizeof(file_dedupe_range_info)>
+            room{};
+    auto* const request = reinterpret_cast<file_dedupe_range*>(room.data());
+    auto* const one = reinterpret_cast<file_dedupe_range_info*>(room.data() + sizeof *request);
+    request->src_offset = range.from_offset + done;
+    request->src_length = range.length - done;
+    request->dest_count = 1;
+    one->dest_fd = descriptor(range.to);
+    one->dest_offset = range.to_offset + done;
+    if (::ioctl(descriptor(range.from), FIDEDUPERANGE, request) != 0) return refuse(errno);
+    if (one->status < 0) return refuse(-one->status);
+    if (one->status == FILE_DEDUPE_RANGE_DIFFERS || one->bytes_deduped == 0) return {};
+    done += one->bytes_deduped;
+  }
+  return {};
+}
+
+VfsResult<void> PosixVfs::mmap_write(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) {
+  return with_mapping(file, offset, data.size(),
+                      [&](const Mapping& mapping) { return store(mapping, data); });
+}
+
+VfsResult<void> PosixVfs::msync(FileHandle file, std::uint64_t offset, std::uint64_t length) {
+  return with_mapping(file, offset, length, sync_mapping);
+}
+
 VfsResult<void> PosixVfs::mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) {
-  if (data.empty()) return {};
-  struct stat status {};
-  if (::fstat(descriptor(file), &status) != 0) return refuse(errno);
-  if (!fits_offset(offset, data.size()) ||
-      offset + data.size() > static_cast<std::uint64_t>(status.st_size)) {
-    return refuse(EINVAL);
-  }
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t start = offset / page * page;
-  const std::size_t bytes = offset + data.size() - start;
-  void* pages =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(file), static_cast<off_t>(start));
-  if (pages == MAP_FAILED) return refuse(errno);
-  int error = fault_in(pages, bytes);
-  if (error == 0) {
-    std::memcpy(static_cast<std::byte*>(pages) + (offset - start), data.data(), data.size());
-    if (::msync(pages, bytes, MS_SYNC) != 0) error = errno;
-  }
-  ::munmap(pages, bytes);
-  if (error != 0) return refuse(error);
-  return {};
+  return with_mapping(file, offset, data.size(), [&](const Mapping& mapping) {
+    const VfsResult<void> stored = store(mapping, data);
+    return stored ? sync_mapping(mapping) : stored;
+  });
+}
+
+VfsResult<void> PosixVfs::sync_range(FileHandle file, std::uint64_t offset, std::uint64_t length) {
+  if (!fits_offset(offset, length)) return refuse(EINVAL);
+  constexpr unsigned kWriteAndWait =
+      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  return outcome(::sync_file_range(descriptor(file), static_cast<off_t>(offset), static_cast<off_t>(length),
+                                   kWriteAndWait));
 }
 
 VfsResult<void> PosixVfs::fsync(FileHandle file) {
@@ -224,6 +303,18 @@ VfsResult<void> PosixVfs::link(std::string_view existing, std::string_view path)
   const auto to = resolve(path);
   if (!from || !to) return refuse(EINVAL);
   return outcome(::link(from->c_str(), to->c_str()));
+}
+
+VfsResult<void> PosixVfs::link_open(FileHandle file, std::string_view path) {
+  const auto to = resolve(path);
+  if (!to) return refuse(to.error().value);
+  const std::string from = "/proc/self/fd/" + std::to_string(descriptor(file));
+  return outcome(::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to->c_str(), AT_SYMLINK_FOLLOW));
+}
+
+VfsResult<void> PosixVfs::make_fifo(std::string_view path, std::uint32_t mode) {
+  return resolve(path).and_then(
+      [&](const std::string& full) { return outcome(::mkfifo(full.c_str(), mode)); });
 }
 
 VfsResult<void> PosixVfs::symlink(std::string_view target, std::string_view path) {
@@ -404,6 +495,19 @@ VfsResult<void> PosixVfs::drop_caches() {
   static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // ENOTTY: all others
   ::close(folder);
   return {};
+}
+
+VfsResult<void> PosixVfs::remount() {
+  return mount_again(root_);
+}
+
+VfsResult<void> PosixVfs::freeze() {
+  const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return refuse(errno);
+  VfsResult<void> done = outcome(::ioctl(folder, FIFREEZE, 0));
+  if (done) done = outcome(::ioctl(folder, FITHAW, 0));
+  ::close(folder);
+  return done;
 }
 
 void PosixVfs::cpu(std::int64_t ns) {

@@ -17,6 +17,7 @@ class PosixVfs : public Vfs {
 
   /// Opened for reading and writing; for reading only where the file system or the file is read-only.
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;
+  VfsResult<FileHandle> make_nameless() override;
   VfsResult<void> close(FileHandle file) override;
   VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) override;
   VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override;
@@ -24,6 +25,12 @@ class PosixVfs : public Vfs {
   VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) override;
   VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
                             std::uint64_t length) override;
+  VfsResult<void> clone_range(const SharedRange& range) override;
+  VfsResult<void> dedupe_range(const SharedRange& range) override;
+  /// Each maps the range, and unmaps it: what it has stored stays in the page cache.
+  VfsResult<void> mmap_write(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override;
+  VfsResult<void> msync(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
+  VfsResult<void> sync_range(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
   /// The range must lie inside the file (EINVAL otherwise): a mapping cannot make a file longer.
   VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                   std::span<const std::byte> data) override;
@@ -34,6 +41,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> rmdir(std::string_view path) override;
   VfsResult<void> unlink(std::string_view path) override;
   VfsResult<void> link(std::string_view existing, std::string_view path) override;
+  VfsResult<void> link_open(FileHandle file, std::string_view path) override;  ///< by /proc/self/fd
+  VfsResult<void> make_fifo(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> symlink(std::string_view target, std::string_view path) override;
   VfsResult<std::string> readlink(std::string_view path) override;
   VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) override;
@@ -57,6 +66,9 @@ class PosixVfs : public Vfs {
   VfsResult<SpaceStatus> space() override;
   /// The whole kernel's clean caches, by /proc/sys/vm/drop_caches.
   VfsResult<void> drop_caches() override;
+  /// Of what mount_file_system() has mounted at the root (kernel.h); ENOTSUP for any other root.
+  VfsResult<void> remount() override;
+  VfsResult<void> freeze() override;
 
   void cpu(std::int64_t ns) override;
   void start_program() override;  ///< true(1), by the path of the process; nothing where there is none

@@ -92,6 +92,52 @@ TEST_F(PosixVfsTest, AllocatesAndPunches) {
   vfs_.close(file);
 }
 
+TEST_F(PosixVfsTest, AMappingStoresAndIsSynced) {
+  const FileHandle file = make("a", std::string(6000, '.'));
+  EXPECT_TRUE(vfs_.mmap_write(file, 4090, bytes("through a mapping")));
+  EXPECT_EQ(read(file).substr(4088, 21), "..through a mapping..");
+  EXPECT_TRUE(vfs_.msync(file, 4096, 1000));
+  EXPECT_TRUE(vfs_.sync_range(file, 0, 6000));
+  EXPECT_EQ(vfs_.mmap_write(file, 5999, bytes("xy")).error().value, EINVAL);
+  EXPECT_EQ(vfs_.msync(file, 0, 6001).error().value, EINVAL);
+  EXPECT_EQ(read(file).size(), 6000U);
+  vfs_.close(file);
+}
+
+TEST_F(PosixVfsTest, RangesAreTakenOutAndPutIn) {
+  const std::string unit(4096, 'x');
+  const FileHandle file = make("a", unit + std::string(4096, 'y') + std::string(4096, 'z'));
+  const auto collapsed = vfs_.fallocate(file, FallocateMode::collapse_range, 4096, 4096);
+  if (!collapsed && collapsed.error().value == EOPNOTSUPP) GTEST_SKIP() << "no such ranges here";
+  ASSERT_TRUE(collapsed) << collapsed.error().value;
+  EXPECT_EQ(read(file), unit + std::string(4096, 'z'));
+  ASSERT_TRUE(vfs_.fallocate(file, FallocateMode::insert_range, 0, 4096));
+  EXPECT_EQ(read(file).substr(0, 8192), std::string(4096, '\0') + unit);
+  EXPECT_EQ(vfs_.fallocate(file, FallocateMode::collapse_range, 1, 4096).error().value, EINVAL);
+  vfs_.close(file);
+}
+
+TEST_F(PosixVfsTest, RangesAreShared) {
+  const std::string unit(4096, 'x');
+  const FileHandle from = make("a", unit + std::string(4096, 'y')), to = make("b", unit);
+  const auto cloned =
+      vfs_.clone_range({.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0});
+  if (cloned) {
+    EXPECT_EQ(read(to), std::string(4096, 'y'));
+    EXPECT_TRUE(
+        vfs_.dedupe_range({.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0}));
+    EXPECT_TRUE(vfs_.dedupe_range({.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}))
+        << "ranges that differ are left alone";
+    EXPECT_EQ(read(to), std::string(4096, 'y'));
+  } else {
+    EXPECT_EQ(cloned.error().value, EOPNOTSUPP);
+    EXPECT_FALSE(
+        vfs_.dedupe_range({.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}));
+  }
+  vfs_.close(from);
+  vfs_.close(to);
+}
+
 TEST_F(PosixVfsTest, ARenameMayLeaveAWhiteout) {
   EXPECT_TRUE(vfs_.close(make("a", "1")));
   const auto renamed = vfs_.rename("a", "b", RenameMode::whiteout);
@@ -130,6 +176,28 @@ TEST_F(PosixVfsTest, NamesAndLinks) {
   for (const char* name : {"d/a", "d/b", "d/s"}) EXPECT_TRUE(vfs_.unlink(name)) << name;
   EXPECT_TRUE(vfs_.rmdir("d"));
   EXPECT_EQ(vfs_.list("d").error().value, ENOENT);
+}
+
+TEST_F(PosixVfsTest, AFileWithoutANameGetsOne) {
+  const auto file = vfs_.make_nameless();
+  if (!file && file.error().value == EOPNOTSUPP) GTEST_SKIP() << "no such files here";
+  ASSERT_TRUE(file) << file.error().value;
+  EXPECT_TRUE(vfs_.pwrite(*file, 0, bytes("text")));
+  EXPECT_TRUE(vfs_.list("")->empty());
+  EXPECT_TRUE(vfs_.link_open(*file, "a"));
+  EXPECT_EQ(vfs_.stat("a")->size_bytes, 4U);
+  EXPECT_TRUE(vfs_.link_open(*file, "b"));
+  EXPECT_EQ(vfs_.stat("b")->links, 2U);
+  for (const char* name : {"a", "b"}) EXPECT_TRUE(vfs_.unlink(name));
+  EXPECT_EQ(vfs_.link_open(*file, "c").error().value, ENOENT);
+  vfs_.close(*file);
+}
+
+TEST_F(PosixVfsTest, AFifoIsNoFile) {
+  EXPECT_TRUE(vfs_.make_fifo("p", 0644));
+  EXPECT_EQ(vfs_.stat("p")->type, FileType::fifo);
+  EXPECT_EQ(vfs_.list("")->front().type, FileType::fifo);
+  EXPECT_EQ(vfs_.make_fifo("p", 0644).error().value, EEXIST);
 }
 
 TEST_F(PosixVfsTest, Attributes) {

@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 
+#include "harness/oracle/held.h"
 #include "harness/workload/stamp.h"
 #include "plugin/base/errno_text.h"
 
@@ -24,19 +25,10 @@ using workload::kStampBytes;
 
 constexpr std::uint64_t kForeignBlocksJudged = 64;  // of one run; the others are like the last
 
-/// What a block may hold: zeroes, or the first `bytes` of a stamp and anything after them.
-struct Held {
-  bool zero = true;
-  std::uint32_t version = 0, bytes = kStampBytes;
-
-  /// The first byte of a stamp is zero (stamp.h).
-  bool reads_as_zeroes() const { return zero || bytes <= 1; }
-};
-
 struct Permitted {
-  Held persistent;            ///< at the persistence point that covers the block; zeroes before the first
-  std::vector<Held> pending;  ///< what may have replaced it since
-  std::vector<std::uint32_t> overwritten;  ///< versions before the persistent state
+  Held persistent;                ///< at the persistence point that covers the block; zeroes before the first
+  std::vector<Held> pending;      ///< what may have replaced it since
+  std::vector<Held> overwritten;  ///< stamps before the persistent state
   bool covered = false;
   bool unit_in_flight = false;  ///< the block's unit of allocation may have been allocated since
   bool may_be_another = false;  ///< it may have been given up since, and allocated again
@@ -60,44 +52,35 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
                                       const Horizon& horizon, Covers covers) {
   std::optional<std::size_t> last;
   for (const DataCover& cover : object.data_covers) {
-    if (counts(cover, horizon, covers) && block >= cover.first && block < cover.end) last = cover.operation;
+    if (!counts(cover, horizon, covers) || block < cover.first || block >= cover.end) continue;
+    // Of a range it is not known whether the block that shows there now was in it, once blocks have moved.
+    const bool moved_since =
+        cover.end != kEndless && std::ranges::any_of(object.moves, [&](const auto& move) {
+          return move.operation > cover.operation && horizon.may_have_run(move.operation) &&
+                 block >= move.first;
+        });
+    if (!moved_since) last = cover.operation;
   }
   return last;
 }
 
-/// True if a write of the first few bytes of a stamp over another version of it changes nothing: the versions
-/// differ only from byte 12 on (stamp.h). Nor does its first byte, which is zero, over zeroes.
-bool leaves_no_trace(const BlockEvent& event, const Held& before) {
-  if (event.kind != BlockEvent::Kind::stamp || event.bytes >= 16) return false;
-  if (before.zero) return event.bytes == 1;
-  const std::uint32_t shown_bits = event.bytes <= 12 ? 0 : (event.bytes - 12) * 8;
-  return ((event.version ^ before.version) & ((1U << shown_bits) - 1)) == 0;
-}
-
-void apply(const BlockEvent& event, Permitted& permitted, bool persistent) {
+void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, bool persistent) {
+  if (persistent) {
+    const Held before = permitted.persistent;
+    permitted.persistent = after(event, block, before);
+    if (!before.zero && !before.same_stamp(permitted.persistent)) permitted.overwritten.push_back(before);
+    return;
+  }
   std::vector<Held> made;
-  if (event.kind == BlockEvent::Kind::zero) {
-    made.push_back({});
-  } else if (event.kind == BlockEvent::Kind::stamp) {
-    made.push_back({.zero = false, .version = event.version, .bytes = event.bytes});
-  } else {
-    permitted.any([&](Held held) {
-      held.bytes = std::min(held.bytes, event.bytes);
-      made.push_back(held);
+  if (event.kind == BlockEvent::Kind::trim) {
+    permitted.any([&](const Held& held) {
+      made.push_back(made_by(event, block, held));
       return false;
     });
+  } else {
+    made.push_back(made_by(event, block, {}));
   }
-  if (!persistent) {
-    permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
-    return;
-  }
-  const Held before = permitted.persistent;
-  if (leaves_no_trace(event, before)) {
-    permitted.persistent.bytes = std::max(before.bytes, event.bytes);
-    return;
-  }
-  permitted.persistent = made[0];
-  if (!before.zero && before.version != made[0].version) permitted.overwritten.push_back(before.version);
+  permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
 }
 
 /// A file that grows has the unit of its old end filled up, and gets one for its new end.
@@ -145,6 +128,39 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
   return given_up && unit_in_flight(object, block, terms, given_up);
 }
 
+/// `moves_count`: what moves in flight have put there, too. At another place it is looked for where it comes from.
+void add_what_stood_there(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
+                          std::optional<std::size_t> cover, bool moves_count, Permitted& permitted) {
+  for (const BlockEvent& event : object.blocks) {
+    if (block < event.first || block >= event.end || !terms.horizon.may_have_run(event.operation)) continue;
+    const bool persistent = cover && event.operation <= *cover;
+    if (persistent || !event.moved || moves_count) apply(event, block, permitted, persistent);
+  }
+}
+
+/// Where blocks of the file that may show here have been, or would be: those that are in flight have moved or not.
+/// What is written later goes to where they are then, and may show where they have been.
+std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
+                                     const ContentTerms& terms, std::optional<std::size_t> cover) {
+  std::set<std::uint64_t> places{block};
+  const auto in_flight = [&](const MoveEvent& move) {
+    return terms.horizon.may_have_run(move.operation) && (!cover || move.operation > *cover);
+  };
+  const auto add = [&](std::uint64_t from, std::uint64_t distance, bool towards_the_end) {
+    for (const std::uint64_t place : std::vector<std::uint64_t>(places.begin(), places.end()))
+      if (place >= from) places.insert(towards_the_end ? place + distance : place - distance);
+  };
+  for (const MoveEvent& move : object.moves)
+    if (in_flight(move))
+      add(move.towards_the_end ? move.first : move.first + move.blocks, move.blocks, move.towards_the_end);
+  for (auto move = object.moves.rbegin(); move != object.moves.rend(); ++move)
+    if (in_flight(*move))
+      add(move->towards_the_end ? move->first + move->blocks : move->first, move->blocks,
+          !move->towards_the_end);
+  places.erase(block);
+  return places;
+}
+
 Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                        Covers covers) {
   Permitted permitted;
@@ -159,10 +175,17 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
     if (cover && operation <= *cover) covered_size = size;
   }
   permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
-  for (BlockEvent event : object.blocks) {
-    if (block < event.first || block >= event.end || !terms.horizon.may_have_run(event.operation)) continue;
-    if (event.kind == BlockEvent::Kind::stamp && block + 1 < event.end) event.bytes = kStampBytes;
-    apply(event, permitted, cover && event.operation <= *cover);
+  add_what_stood_there(object, block, terms, cover, true, permitted);
+  const std::set<std::uint64_t> places = other_places(object, block, terms, cover);
+  if (!places.empty()) permitted.pending.push_back({});  // moved away, and what comes here not yet
+  for (const std::uint64_t place : places) {
+    Permitted there;
+    add_what_stood_there(object, place, terms, cover, false, there);
+    there.any([&](Held held) {
+      held.displacement += static_cast<std::int64_t>(place) - static_cast<std::int64_t>(block);
+      permitted.pending.push_back(held);
+      return false;
+    });
   }
   if (terms.exposes_stale_data) {
     permitted.unit_in_flight = unit_in_flight(object, block, terms, cover);
@@ -173,23 +196,24 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
 
 using Head = std::array<std::byte, 32>;
 
-Head head_of(const ObjectHistory& object, const Held& held, std::uint64_t block) {
+Head head_of(const Held& held, std::uint64_t block) {
   Head head{};
   if (held.zero) return head;
   std::array<std::byte, kStampBytes> stamp;
-  workload::write_stamp({object.file, held.version, block}, stamp);
+  const auto stamped = static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
+  workload::write_stamp({held.file, held.version, stamped}, stamp);
   std::copy_n(stamp.begin(), head.size(), head.begin());
   return head;
 }
 
 /// True if the observed first bytes can be a permitted content that ends inside the block, or one that was
 /// cut short by the power with another one after the cut.
-bool could_be_partial(const ObjectHistory& object, const Permitted& permitted, std::uint64_t block,
+bool could_be_partial(const Permitted& permitted, std::uint64_t block,
                       const std::vector<std::byte>& observed) {
   std::vector<Head> contents;
   const std::size_t length = std::min(observed.size(), Head{}.size());
   const bool ends_inside = permitted.any([&](const Held& held) {
-    contents.push_back(head_of(object, held, block));
+    contents.push_back(head_of(held, block));
     const std::size_t told = std::min<std::size_t>(length, held.bytes);
     Head cut = contents.back();  // where nothing follows the stamp's end
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
@@ -221,15 +245,19 @@ struct BlockFault {
   std::string expected, found;
 };
 
-std::string describe(const Permitted& permitted) {
-  if (!permitted.persistent.zero) return fmt::format("version {} or newer", permitted.persistent.version);
+std::string describe(const ObjectHistory& object, std::uint64_t block, const Permitted& permitted) {
+  const Held& held = permitted.persistent;
+  if (!held.zero && (held.file != object.file || held.displacement != 0))
+    return fmt::format("version {} of block {} of file {} or newer", held.version,
+                       static_cast<std::int64_t>(block) + held.displacement, held.file);
+  if (!held.zero) return fmt::format("version {} or newer", held.version);
   return permitted.covered && permitted.pending.empty() ? "zeroes" : "zeroes or a version in flight";
 }
 
 std::optional<BlockFault> judge_block(const ObjectHistory& object, const ContentRun& run, std::uint64_t block,
                                       const Permitted& permitted, const ContentTerms& terms) {
   const auto fault = [&](Verdict kind, Tier tier, std::string found) {
-    return BlockFault{kind, tier, describe(permitted), std::move(found)};
+    return BlockFault{kind, tier, describe(object, block, permitted), std::move(found)};
   };
   // Newly allocated blocks show what they held before.
   const bool changing = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
@@ -240,17 +268,25 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
     case ContentRun::Kind::zero:
       if (permitted.any([](const Held& held) { return held.reads_as_zeroes(); })) return std::nullopt;
       return fault(Verdict::lost_synced_data, permitted.tier, "zeroes");
-    case ContentRun::Kind::stamp: {
-      const std::string found = fmt::format("version {} of file {}", run.version, run.file);
-      if (run.file != object.file) {
+    case ContentRun::Kind::stamp:
+    case ContentRun::Kind::moved: {
+      const bool moved = run.kind == ContentRun::Kind::moved;
+      const std::uint64_t stamped = moved ? run.stamped_block : block;
+      const Held shown{.zero = false,
+                       .file = run.file,
+                       .version = run.version,
+                       .displacement = static_cast<std::int64_t>(stamped) - static_cast<std::int64_t>(block)};
+      const auto is_shown = [&](const Held& held) { return held.same_stamp(shown); };
+      if (permitted.any(is_shown)) return std::nullopt;
+      const bool own = run.file == object.file;
+      const bool was_once = std::ranges::any_of(permitted.overwritten, is_shown);
+      const std::string found = moved ? fmt::format("block {} of file {}", stamped, run.file)
+                                      : fmt::format("version {} of file {}", run.version, run.file);
+      if (!was_once && (moved || !own)) {
         if (may_be_stale) return std::nullopt;
-        return fault(Verdict::stale_data, Tier::integrity, found);
+        return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
-      if (permitted.any([&](const Held& held) { return !held.zero && held.version == run.version; }))
-        return std::nullopt;
-      const auto& old = permitted.overwritten;
-      if (std::find(old.begin(), old.end(), run.version) == old.end())
-        return fault(Verdict::wrong_data, Tier::integrity, found);
+      if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
       // A block that the file has got back, for what it had no block for, or had given up its block.
       if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another)) return std::nullopt;
       // An older version where a newer one was synced is a lost write; where a hole was, a removed one is
@@ -258,12 +294,8 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,
                    permitted.tier, found);
     }
-    case ContentRun::Kind::moved:
-      if (may_be_stale) return std::nullopt;
-      return fault(run.file == object.file ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity,
-                   fmt::format("block {} of file {}", run.stamped_block, run.file));
     case ContentRun::Kind::foreign:
-      if (may_be_stale || could_be_partial(object, permitted, block, run.head)) return std::nullopt;
+      if (may_be_stale || could_be_partial(permitted, block, run.head)) return std::nullopt;
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::wrong_data, Tier::integrity,
                    "foreign bytes");
     case ContentRun::Kind::before_mkfs:
@@ -317,17 +349,6 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
                  fmt::format("{} bytes", observed.size_bytes)};
 }
 
-/// Where the history of the blocks changes, so that the blocks between two borders are judged at once.
-std::set<std::uint64_t> borders(const ObjectHistory& object) {
-  std::set<std::uint64_t> borders;
-  for (const BlockEvent& event : object.blocks) {
-    borders.insert({event.first, event.end});
-    if (event.kind == BlockEvent::Kind::stamp) borders.insert(event.end - 1);
-  }
-  for (const DataCover& cover : object.data_covers) borders.insert({cover.first, cover.end});
-  return borders;
-}
-
 /// The faults of one kind.
 struct FaultCount {
   BlockFault fault;
@@ -341,13 +362,18 @@ class BlockJudge {
       : object_(object), terms_(terms), covers_(covers), borders_(borders(object)) {
     end_ = (observed.size_bytes + kStampBytes - 1) / kStampBytes;
     one_byte_ = observed.size_bytes % kStampBytes == 1;  // a stamp's first byte is zero
+    if (object.moves.empty()) return;
+    for (const std::uint64_t border : borders_)
+      if (border != kEndless) moving_end_ = border;
+    for (const MoveEvent& move : object.moves) moving_end_ += move.blocks;
   }
 
   void judge(const ContentRun& run) {
     const std::uint64_t end = std::min(end_, run.first_block + run.blocks);
     for (std::uint64_t block = run.first_block; block < end;) {
       const auto border = borders_.upper_bound(block);
-      const std::uint64_t next = border == borders_.end() ? end : std::min(end, *border);
+      std::uint64_t next = border == borders_.end() ? end : std::min(end, *border);
+      if (block < moving_end_) next = block + 1;
       judge_alike(run, block, next);
       block = next;
     }
@@ -364,6 +390,7 @@ class BlockJudge {
   Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t end_ = 0;
+  std::uint64_t moving_end_ = 0;  ///< blocks before it are judged one by one: others may show there
   bool one_byte_ = false;
   std::map<Verdict, FaultCount> faults_;
 };
@@ -430,6 +457,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object, const Obse
     bool was_there = false;
     const auto at = observed.attributes.find(name);
     const auto shown = at == observed.attributes.end() ? std::nullopt : std::optional(at->second);
+    if (!shown && observed.attributes_cut) continue;  // it may be among those that were not told
     for (const auto& [operation, value] : states) {
       if (!horizon.may_have_run(operation)) break;
       if (cover && operation <= *cover) permitted.clear();

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/oracle/held.h"
 #include "harness/oracle/history.h"
 #include "harness/oracle/ownership.h"
 
@@ -159,6 +160,9 @@ class Follower {
   Result<void> write(const workload::Operation& operation);
   Result<void> truncate(const workload::Operation& operation);
   Result<void> reshape(const workload::Operation& operation);
+  Result<void> move_blocks(const workload::Operation& operation);
+  Result<void> share(const workload::Operation& operation);
+  void put(ObjectHistory& file, std::span<const Stretch> stretches, std::int64_t blocks_further, bool moved);
   Result<void> change_attribute(const workload::Operation& operation);
   Result<void> change_inode(const workload::Operation& operation);
   /// The content of a file has changed, and with it the time of its modification.
@@ -173,9 +177,13 @@ class Follower {
   }
 
   Result<void> open(const workload::Operation& operation);
+  Result<void> make_nameless(const std::string& open_as);
+  bool has_lost_its_names(TokenId token) const;
+  Result<void> keep_open(const std::string& name, TokenId token);
   Result<void> close(const workload::Operation& operation);
   std::string path_now(TokenId token) const;
   Result<void> sync_file(const workload::Operation& operation);
+  Result<void> sync_range(const workload::Operation& operation);
   Result<void> sync_directory(const std::string& path);
   void cover_entries(ObjectId directory, CoverTier tier);
   void sync_everything();

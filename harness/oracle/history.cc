@@ -45,9 +45,12 @@ Result<void> Follower::remove(const std::string& path, bool directory) {
 }
 
 Result<void> Follower::link(const Operation& operation) {
-  const auto existing = find(operation.path);
+  const bool open = workload::is_open_file(operation.path);
+  const auto existing = open ? find_file(operation.path) : find(operation.path);
   const auto place = look_up(operation.target);
   if (!existing) return missing(operation.path);
+  if (open && has_lost_its_names(*existing))
+    return wrong(fmt::format("the file of \"{}\" has no name any more, and cannot get one", operation.path));
   if (object(*existing).type == FileType::directory) return wrong("a directory has one name only");
   if (!place || place->token) return wrong(fmt::format("\"{}\" cannot be a new name", operation.target));
   bind(*place, operation.target, new_token(history_.tokens[*existing].object));
@@ -116,13 +119,13 @@ Result<void> Follower::write(const Operation& operation) {
     return wrong(fmt::format("it appends at {}, but the file has {} bytes", operation.offset, size(file)));
   file.file = operation.file;
   const std::uint64_t end = operation.offset + operation.length;
-  if (operation.kind == Kind::write_mapped && end > size(file) && !file.unclear)
-    return wrong("a mapping cannot make a file longer");
+  const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store;
+  if (mapped && end > size(file) && !file.unclear) return wrong("a mapping cannot make a file longer");
   const std::uint64_t first_block = operation.offset / kStampBytes;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
   const auto last_bytes = static_cast<std::uint32_t>(end - (end_block - 1) * kStampBytes);
-  file.blocks.push_back(
-      {index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version, last_bytes});
+  file.blocks.push_back({index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version,
+                         last_bytes, operation.file});
   resize(file, std::max(size(file), end));
   modified(file);
   if (workload::is_persistence_point(operation) && promises_.fsync_persists)
@@ -201,7 +204,7 @@ Result<void> Follower::change_attribute(const Operation& operation) {
   }
   need(owners_.claim(id), operation.path);
   ObjectHistory& holder = history_.objects[id];
-  if (holder.type == FileType::symlink || holder.type == FileType::whiteout)
+  if (holder.type == FileType::symlink || holder.type == FileType::whiteout || holder.type == FileType::fifo)
     return wrong("only files and directories have user attributes");
   auto& states = holder.attributes[operation.attribute];
   if (operation.kind == Kind::setxattr) {
@@ -234,6 +237,10 @@ Result<void> Follower::act(const Operation& operation) {
       return make(operation.path, {.type = FileType::directory});
     case Kind::create:
       return make(operation.path, {.type = FileType::regular});
+    case Kind::mknod:
+      return make(operation.path, {.type = FileType::fifo});
+    case Kind::tmpfile:
+      return make_nameless(operation.target);
     case Kind::symlink:
       return make(operation.path, {.type = FileType::symlink, .link_target = operation.target});
     case Kind::rmdir:
@@ -250,6 +257,12 @@ Result<void> Follower::act(const Operation& operation) {
       return exchange(operation);
     case Kind::truncate:
       return truncate(operation);
+    case Kind::collapse:
+    case Kind::insert:
+      return move_blocks(operation);
+    case Kind::clone:
+    case Kind::dedupe:
+      return share(operation);
     case Kind::setxattr:
     case Kind::removexattr:
       return change_attribute(operation);
@@ -260,6 +273,9 @@ Result<void> Follower::act(const Operation& operation) {
     case Kind::fsync:
     case Kind::fdatasync:
       return sync_file(operation);
+    case Kind::msync:
+    case Kind::sync_range:
+      return sync_range(operation);
     case Kind::fsync_directory:
       return sync_directory(operation.path);
     case Kind::sync:
@@ -268,6 +284,12 @@ Result<void> Follower::act(const Operation& operation) {
       return {};
     case Kind::rest:
       if (promises_.keeps_rested(operation.seconds)) sync_everything();
+      return {};
+    case Kind::remount:
+    case Kind::freeze:
+      sync_everything();
+      return {};
+    case Kind::evict:
       return {};
     case Kind::join:
       owners_.join();
@@ -287,6 +309,7 @@ Result<void> Follower::act(const Operation& operation) {
 Result<WorkloadHistory> follow_operations(std::span<const Operation> operations,
                                           const adapters::Promises& promises,
                                           std::span<const workload::FailedOperation> failed_operations) {
+  if (const auto problem = workload::problem_with_remounts(operations)) return fail("the workload", *problem);
   Follower follower(promises);
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const auto failed =

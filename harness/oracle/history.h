@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,7 +70,17 @@ struct BlockEvent {
   Kind kind = Kind::stamp;
   std::uint64_t first = 0, end = 0;  ///< blocks
   std::uint32_t version = 0;
-  std::uint32_t bytes = 0;  ///< 1 to 512
+  std::uint32_t bytes = 0;        ///< 1 to 512
+  std::uint32_t file = 0;         ///< of the stamp: another's where a clone shares its blocks
+  std::int64_t displacement = 0;  ///< the block's number in its stamp, less that in this file (held.h)
+  bool moved = false;             ///< by a MoveEvent, from another place of the same file
+};
+/// collapse and insert. What they make of each block is in events of their own; a cut may also leave blocks that
+/// have not moved yet.
+struct MoveEvent {
+  std::size_t operation;
+  std::uint64_t first = 0, blocks = 0;
+  bool towards_the_end = false;  ///< insert
 };
 /// Room was made, without a write: blocks for what had none.
 struct AllocationEvent {
@@ -88,10 +99,12 @@ struct DataCover {
 struct ObjectHistory {
   FileType type = FileType::regular;
   std::size_t made_by = 0;
-  std::uint32_t file = 0;   ///< its number in stamps; 0 before the first write
-  std::string link_target;  ///< of a symbolic link
+  std::uint32_t file = 0;                ///< its number in stamps; 0 before the first write
+  std::set<std::uint32_t> shared_files;  ///< the numbers in stamps that clones gave it
+  std::string link_target;               ///< of a symbolic link
   std::vector<TokenId> tokens;
   std::vector<BlockEvent> blocks;
+  std::vector<MoveEvent> moves;
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
   /// (operation, first block behind the shorter of the two ends)

@@ -76,7 +76,10 @@ std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const 
         std::any_of(object.truncations.begin(), object.truncations.end(), [&](const auto& cut) {
           return cut.first > room.operation && horizon.may_have_run(cut.first) && block >= cut.second;
         });
-    return by_content || by_size;
+    const bool by_moving = std::ranges::any_of(object.moves, [&](const MoveEvent& move) {
+      return move.operation > room.operation && horizon.may_have_run(move.operation) && block >= move.first;
+    });
+    return by_content || by_size || by_moving;
   };
   for (const AllocationEvent& room : object.allocations) {
     if (!room.stays || room.operation > cover) continue;

@@ -41,6 +41,19 @@ TEST(InodeFacts, FdatasyncKeepsNoModeAndSyncIsDocumented) {
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
+TEST(InodeFacts, AnAttributeMayBeAmongThoseThatTheAgentLeftOut) {
+  const Lines list{"create a", "fsyncdir .", "setxattr a user.x v", "setxattr a user.y v", "fsync a"};
+  const ObservedObject some = with([](ObservedObject& o) { o.attributes["user.y"] = "v"; });
+  EXPECT_EQ(judge_file(list, 4, some), kLostByFsync);
+  ObservedObject cut = some;
+  cut.attributes_cut = true;
+  EXPECT_EQ(judge_file(list, 4, cut), kFine);
+  cut.attributes["user.y"] = "other";
+  EXPECT_NE(judge_file(list, 4, cut), kFine) << "what was told is judged";
+  const auto entry = nlohmann::json::parse(R"({"path":"a","type":"file","attributes-cut":true})");
+  EXPECT_TRUE(parse_entry(entry)->attributes_cut);
+}
+
 TEST(InodeFacts, OfADirectoryToo) {
   const Case changed{{"mkdir d", "sync", "chmod d 700", "chown d 7 8", "fsyncdir d"}, 4};
   ObservedObject d = directory("d", 2);

@@ -45,6 +45,8 @@ std::string_view kind_of(FileType type) {
       return "a symbolic link";
     case FileType::whiteout:
       return "a whiteout";
+    case FileType::fifo:
+      return "a fifo";
     case FileType::other:
       break;
   }
@@ -219,7 +221,8 @@ void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
   }
   if (observed.type == FileType::directory) return judge_subdirectory(observed, candidates);
   if (observed.type == FileType::symlink) return judge_symlink(slot, allowed, observed, candidates);
-  if (observed.type == FileType::whiteout) return show(observed, candidates);  // all are alike
+  if (observed.type == FileType::whiteout || observed.type == FileType::fifo)
+    return show(observed, candidates);  // all are alike
   judge_file(slot, allowed, observed, candidates);
 }
 
@@ -279,7 +282,11 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
                        const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);
-  const auto named = [&](TokenId token) { return numbers.contains(object_of(token).file); };
+  const auto named = [&](TokenId token) {
+    const ObjectHistory& object = object_of(token);
+    return numbers.contains(object.file) ||
+           std::ranges::any_of(object.shared_files, [&](auto file) { return numbers.contains(file); });
+  };
   std::vector<TokenId> possible;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(possible), named);
   const auto unclear = [&](TokenId token) { return object_of(token).unclear; };

@@ -79,10 +79,11 @@ Result<ObservedObject> parse_entry(const json& entry) {
   ObservedObject object{.path = entry["path"].get<std::string>()};
   const std::string type =
       entry.contains("type") && entry["type"].is_string() ? entry["type"].get<std::string>() : "";
-  constexpr std::array<std::pair<std::string_view, FileType>, 5> kTypes{{{"file", FileType::regular},
+  constexpr std::array<std::pair<std::string_view, FileType>, 6> kTypes{{{"file", FileType::regular},
                                                                          {"directory", FileType::directory},
                                                                          {"symlink", FileType::symlink},
                                                                          {"whiteout", FileType::whiteout},
+                                                                         {"fifo", FileType::fifo},
                                                                          {"other", FileType::other}}};
   bool known = false;
   for (const auto& [word, value] : kTypes) {
@@ -125,6 +126,10 @@ Result<ObservedObject> parse_entry(const json& entry) {
   if (const auto cut = entry.find("cut"); cut != entry.end()) {
     if (!cut->is_boolean()) return broken("cut");
     object.cut = cut->get<bool>();
+  }
+  if (const auto cut = entry.find("attributes-cut"); cut != entry.end()) {
+    if (!cut->is_boolean()) return broken("attributes-cut");
+    object.attributes_cut = cut->get<bool>();
   }
   if (const auto runs = entry.find("runs"); runs != entry.end()) {
     if (!runs->is_array()) return broken("runs");

@@ -42,6 +42,7 @@ struct ObservedObject {
   std::vector<ContentRun> runs;
   std::string link_target;                        ///< of a symbolic link
   std::map<std::string, std::string> attributes;  ///< those that begin with "user."
+  bool attributes_cut = false;                    ///< there are more, which the agent left out
   // Nothing: not observed, and not judged (an older agent's dump, or nobody asks).
   std::optional<std::uint32_t> mode = {};  ///< permission bits
   std::optional<std::uint32_t> user = {}, group = {};

@@ -70,7 +70,7 @@ bool OnePointJudge::has_metadata(const ObjectHistory& object, const ObservedObje
   return std::ranges::all_of(object.attributes, [&](const auto& attribute) {
     const auto* const value = value_after(attribute.second, done);
     const auto shown = observed.attributes.find(attribute.first);
-    if (shown == observed.attributes.end()) return value == nullptr || !*value;
+    if (shown == observed.attributes.end()) return value == nullptr || !*value || observed.attributes_cut;
     return value != nullptr && *value == shown->second;
   });
 }

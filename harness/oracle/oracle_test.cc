@@ -359,6 +359,7 @@ TEST(ObservedTree, HostileEntriesAreRefused) {
         R"({"path":"a","type":"file","size":-1})", R"({"path":"a","type":"file","runs":[[0,1]]})",
         R"({"path":"a","type":"file","runs":[[0,1,"stamp",{}]]})",
         R"({"path":"a","type":"file","runs":[[0,1,"other","zz"]]})", R"({"path":"a","type":"file","cut":1})",
+        R"({"path":"a","type":"file","attributes-cut":1})",
         R"({"path":"a","type":"file","runs":[[1,18446744073709551615,"zero"]]})"}) {
     EXPECT_FALSE(parse_entry(json::parse(text))) << text;
   }

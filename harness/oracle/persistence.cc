@@ -5,17 +5,38 @@
 #include <iterator>
 
 #include "harness/oracle/follower.h"
+#include "harness/workload/stamp.h"
 
 namespace headcrash::oracle {
 
 Result<void> Follower::open(const workload::Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
+  return keep_open(operation.target, *token);
+}
+
+Result<void> Follower::keep_open(const std::string& name, TokenId token) {
   if (open_.size() >= workload::kOpenFilesMost)
     return wrong(fmt::format("more than {} files are open", workload::kOpenFilesMost));
-  if (!open_.try_emplace({thread_, operation.target}, *token).second)
-    return wrong(fmt::format("\"{}\" is open already", operation.target));
+  if (!open_.try_emplace({thread_, name}, token).second)
+    return wrong(fmt::format("\"{}\" is open already", name));
   return {};
+}
+
+/// It is open by a link that never was: what fsync of it keeps of names is what it keeps of all of the file's.
+Result<void> Follower::make_nameless(const std::string& open_as) {
+  const TokenId token = new_object({.type = FileType::regular});
+  history_.tokens[token].removed_by = index_;
+  claim(token, open_as);
+  return keep_open(open_as, token);
+}
+
+/// One that never had a name is another matter.
+bool Follower::has_lost_its_names(TokenId token) const {
+  const ObjectHistory& object = history_.objects[history_.tokens[token].object];
+  const auto had_a_name = [&](TokenId each) { return !history_.tokens[each].slots.empty(); };
+  const auto has_one = [&](TokenId each) { return had_a_name(each) && !history_.tokens[each].removed_by; };
+  return std::ranges::any_of(object.tokens, had_a_name) && std::ranges::none_of(object.tokens, has_one);
 }
 
 Result<void> Follower::close(const workload::Operation& operation) {
@@ -48,6 +69,21 @@ Result<void> Follower::sync_file(const workload::Operation& operation) {
   if (promises_.fsync_keeps_name) cover_path(path);
   if (promises_.fsync_keeps_new_name) cover_new_path(path);
   if (promises_.fsync_keeps_links) cover_links(history_.tokens[*token].object);
+  return {};
+}
+
+/// msync keeps the range, and with it that the file reaches so far; sync_file_range keeps nothing.
+Result<void> Follower::sync_range(const workload::Operation& operation) {
+  const auto token = find_file(operation.path);
+  if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
+  ObjectHistory& file = object(*token);
+  const std::uint64_t end = operation.offset + operation.length;
+  if (end > size(file) && !file.unclear) return wrong("a mapping ends with its file");
+  if (!workload::is_persistence_point(operation) || !promises_.fsync_persists) return {};
+  file.data_covers.push_back({.operation = index_,
+                              .first = operation.offset / workload::kStampBytes,
+                              .end = end / workload::kStampBytes,
+                              .end_bytes = end});
   return {};
 }
 

@@ -47,6 +47,72 @@ TEST(Promises, ARenamedFileMayBeLostWhenItsNameIsTakenOnlyInF2fsPosixMode) {  //
   EXPECT_NE(not_taken.judge({file("c", 0, 0, 0, 3)}, {.renamed_file_survives = false}), kNothing);
 }
 
+TEST(Promises, AFileWithoutANameIsJudgedWhenItHasOne) {
+  const Case linked{{"create k", "sync", "tmpfile %f", "write %f 0 512 1 1", "fsync %f", "link %f a",
+                     "fsync %f", "fsyncdir ."},
+                    4};
+  const ObservedObject k = file("k", 0, 0, 0, 9), a = file("a", 1, 1, 1, 1);
+  EXPECT_EQ(linked.judge({k}, kNames), kNothing);
+  EXPECT_EQ(linked.judge({k, a}, kNames), kNothing);
+  EXPECT_NE(linked.judge({k, file("a", 0, 0, 0, 1)}, kNames), kNothing) << "its data was synced before";
+  Case synced = linked;
+  synced.persisted = 6;
+  EXPECT_EQ(synced.judge({k}, kNames), kNothing) << "it was opened by no name that fsync could keep";
+  EXPECT_NE(synced.judge({k}, {.fsync_keeps_name = true, .fsync_keeps_links = true}), kNothing);
+  synced.persisted = 7;
+  EXPECT_NE(synced.judge({k}, kPlain), kNothing);
+  EXPECT_EQ(synced.judge({k, a}, kPlain), kNothing);
+  std::vector<Operation> list;
+  for (const char* line : {"tmpfile %f", "link %f a", "unlink a", "link %f b"})
+    list.push_back(workload::parse_operation(line, "test").value());
+  EXPECT_FALSE(Oracle::follow(list, {}));
+}
+
+TEST(Promises, ARemountAndAFreezeKeepEverything) {
+  for (const char* line : {"remount", "freeze"}) {
+    const Case kept{{"create a", "write a 0 512 1 1", line}, 2};
+    const Found lost{{Verdict::lost_synced_data, Tier::documented}};
+    EXPECT_EQ(kept.judge({}, kPlain), lost) << line;
+    EXPECT_EQ(kept.judge({file("a", 1, 0, 0, 1)}, kPlain).size(), 1U) << line;
+    EXPECT_EQ(kept.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing) << line;
+  }
+  EXPECT_EQ((Case{{"create k", "fsyncdir .", "create a", "evict"}, 1}.judge({file("k", 0, 0, 0, 2)}, kPlain)),
+            kNothing);
+}
+
+TEST(Promises, AFifoThatWasSyncedIsThere) {
+  const Case made{{"mknod p fifo", "fsyncdir ."}, 1};
+  ObservedObject pipe = file("p", 0, 0, 0, 1);
+  EXPECT_NE(made.judge({pipe}, kPlain), kNothing) << "a file is no fifo";
+  EXPECT_NE(made.judge({}, kPlain), kNothing);
+  pipe.type = FileType::fifo;
+  EXPECT_EQ(made.judge({pipe}, kPlain), kNothing);
+}
+
+TEST(Promises, MsyncKeepsItsRangeAndSyncFileRangeNothing) {
+  const auto seen = [](std::uint32_t first, std::uint32_t second) {
+    ObservedObject a = file("a", 16, 1, first, 1);
+    a.runs[0].blocks = 8;
+    a.runs.push_back({ContentRun::Kind::stamp, 8, 8, 1, second});
+    return Tree{a};
+  };
+  const Found lost{{Verdict::lost_synced_data, Tier::posix}};
+  const Case kept{{"create a", "write a 0 8192 1 1", "sync", "store a 0 8192 1 2", "msync a 4096 4096"}, 4};
+  EXPECT_EQ(kept.judge(seen(2, 2), kPlain), kNothing);
+  EXPECT_EQ(kept.judge(seen(1, 2), kPlain), kNothing) << "the first page was not synced";
+  EXPECT_EQ(kept.judge(seen(2, 1), kPlain), lost);
+  EXPECT_EQ(kept.judge(seen(2, 1), {.fsync_persists = false}), kNothing);
+  const Case longer{{"create a", "sync", "write a 0 8192 1 1", "msync a 0 4096"}, 3};
+  EXPECT_EQ(longer.judge({file("a", 8, 1, 1, 1)}, kPlain), kNothing) << "so far the file reaches";
+  EXPECT_NE(longer.judge({file("a", 4, 1, 1, 1)}, kPlain), kNothing);
+  const Case nothing{{"create a", "write a 0 8192 1 1", "sync", "store a 0 8192 1 2", "sync-range a 0 8192",
+                      "create b", "fsync b"},
+                     6};
+  Tree old = seen(1, 1);
+  old.push_back(file("b", 0, 0, 0, 2));
+  EXPECT_EQ(nothing.judge(old, kNames), kNothing);
+}
+
 TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
   const Case rename{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"}, 5};
   const ObservedObject c = file("c", 0, 0, 0, 3);

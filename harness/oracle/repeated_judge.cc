@@ -43,7 +43,8 @@ std::uint64_t digest_of(const ObservedObject& object) {
   ObjectDigest digest;
   digest.text(object.path);
   digest.text(object.link_target);
-  digest.number(static_cast<std::uint64_t>(object.type) | (object.cut ? 256U : 0U));
+  digest.number(static_cast<std::uint64_t>(object.type) | (object.cut ? 256U : 0U) |
+                (object.attributes_cut ? 512U : 0U));
   digest.number(static_cast<std::uint64_t>(object.error));
   digest.number(object.links);
   digest.number(object.inode);

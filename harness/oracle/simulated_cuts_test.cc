@@ -42,6 +42,16 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   workload::RandomOptions busy{.seed = seed, .rounds = 46, .directories = 2, .names = 3, .largest_blocks = 6};
   for (const Kind kind : {Kind::rename_whiteout, Kind::chmod, Kind::chown, Kind::touch})
     busy.weights.at(static_cast<std::size_t>(kind)) = 2;
+  for (const Kind kind : {Kind::store, Kind::msync, Kind::sync_range})
+    busy.weights.at(static_cast<std::size_t>(kind)) = 3;
+  for (const Kind kind : {Kind::remount, Kind::freeze, Kind::evict, Kind::mknod})
+    busy.weights.at(static_cast<std::size_t>(kind)) = 1;
+  // Every other list moves and shares ranges, in files that are long enough.
+  if (seed % 2 == 0) {
+    busy.largest_blocks = 24;
+    for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe})
+      busy.weights.at(static_cast<std::size_t>(kind)) = 5;
+  }
   for (Operation& operation : workload::random_operations(busy)) operations.push_back(std::move(operation));
   return operations;
 }

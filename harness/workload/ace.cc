@@ -26,6 +26,7 @@ struct Step {
   bool target_exists = false;  ///< rename: over an existing file
   std::optional<Operation> persistence;
   bool persistent = false;  ///< ends with a persistence point
+  bool of_more = false;     ///< of the second space only
 };
 
 /// How many names of each place have been used: the root's files, the directories, the files of A and of B.
@@ -110,6 +111,34 @@ std::vector<Step> all_operations() {
   return steps;
 }
 
+Operation clone_of(const std::string& from, std::uint64_t offset, const std::string& to,
+                   std::uint64_t to_offset) {
+  Operation clone = on(Kind::clone, from, offset, kPiece);
+  clone.target = to;
+  clone.target_offset = to_offset;
+  return clone;
+}
+
+/// Of the second space.
+std::vector<Step> more_operations() {
+  std::vector<Step> steps;
+  const std::uint64_t middle = kPiece;
+  for (const std::string file : kFiles) {
+    for (const std::uint64_t offset : {std::uint64_t{0}, middle}) {
+      for (const Kind kind : {Kind::collapse, Kind::insert, Kind::store})
+        steps.push_back({on(kind, file, offset, kPiece)});
+      steps.push_back({clone_of(file, middle, file, offset == 0 ? 0 : kFileBytes)});
+    }
+    for (const std::string other : kFiles)
+      if (file != other)
+        for (const std::uint64_t to : {middle, kFileBytes}) steps.push_back({clone_of(file, 0, other, to)});
+    steps.push_back({{.kind = Kind::mknod, .path = file, .target = "fifo"}});
+  }
+  for (const Kind kind : {Kind::remount, Kind::freeze}) steps.push_back({{.kind = kind}});
+  for (Step& each : steps) each.of_more = true;
+  return steps;
+}
+
 // ---- what makes them persistent
 
 bool is_directory_name(const std::string& path) {
@@ -124,6 +153,7 @@ bool changes_names(Kind kind) {
     case Kind::rmdir:
     case Kind::link:
     case Kind::symlink:
+    case Kind::mknod:
     case Kind::rename:
     case Kind::rename_noreplace:
     case Kind::rename_exchange:
@@ -134,6 +164,11 @@ bool changes_names(Kind kind) {
   }
 }
 
+/// Its target is no name of a file that is there; and fsync has nothing to open.
+bool is_made_of_nothing(Kind kind) {
+  return kind == Kind::symlink || kind == Kind::mknod;
+}
+
 std::string sibling(const std::string& file) {
   const bool foo = file.ends_with("foo");
   return file.substr(0, file.size() - 3) + (foo ? "bar" : "foo");
@@ -142,17 +177,18 @@ std::string sibling(const std::string& file) {
 /// Of everything that the operation concerned and that is there afterwards. A name operation may also be made
 /// persistent through the file beside it, which a log may have tied to it.
 std::vector<Operation> persistence_of(const Operation& operation) {
+  if (operation.kind == Kind::remount || operation.kind == Kind::freeze) return {};
   std::set<std::string> files, directories;
   const auto concern = [&](const std::string& path) {
     directories.insert(parent_of(path));
     (is_directory_name(path) ? directories : files).insert(path);
   };
   concern(operation.path);
-  const bool two_names = !operation.target.empty() && operation.kind != Kind::symlink;
+  const bool two_names = !operation.target.empty() && !is_made_of_nothing(operation.kind);
   if (two_names) concern(operation.target);
   const bool moved = operation.kind == Kind::rename || operation.kind == Kind::rename_noreplace;
   const bool gone = moved || operation.kind == Kind::unlink || operation.kind == Kind::rmdir;
-  if (operation.kind == Kind::symlink) files.clear();
+  if (is_made_of_nothing(operation.kind)) files.clear();
   if (gone) files.erase(operation.path), directories.erase(operation.path);
   if (changes_names(operation.kind) && !is_directory_name(operation.path)) {
     const std::string beside = sibling(operation.path);
@@ -165,12 +201,15 @@ std::vector<Operation> persistence_of(const Operation& operation) {
   }
   if (!changes_names(operation.kind)) directories.erase(parent_of(operation.path));
   for (const std::string& directory : directories) list.push_back(on(Kind::fsync_directory, directory));
+  if (operation.kind == Kind::store)
+    list.push_back(on(Kind::msync, operation.path, operation.offset, operation.length));
   return list;
 }
 
-std::vector<Step> all_steps() {
-  std::vector<Step> steps;
-  for (const Step& plain : all_operations()) {
+std::vector<Step> all_steps(Ace::Words words) {
+  std::vector<Step> steps, operations = all_operations();
+  if (words == Ace::Words::more) std::ranges::copy(more_operations(), std::back_inserter(operations));
+  for (const Step& plain : operations) {
     steps.push_back(plain);
     steps.back().persistent = is_persistence_point(plain.operation);
     for (const Operation& persistence : persistence_of(plain.operation)) {
@@ -204,9 +243,10 @@ bool use_path(const std::string& path, NamesUsed& used) {
 std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
   // A symbolic link's target is written as the operation's first name.
   const bool link = step.operation.kind == Kind::symlink;
+  const bool node = step.operation.kind == Kind::mknod;
   const std::string& first = link ? step.operation.target : step.operation.path;
   const std::string& second = link ? step.operation.path : step.operation.target;
-  if (!use_path(first, used) || !use_path(second, used)) return std::nullopt;
+  if (!use_path(first, used) || (!node && !use_path(second, used))) return std::nullopt;
   if (step.persistence && !use_path(step.persistence->path, used)) return std::nullopt;
   return used;
 }
@@ -245,10 +285,18 @@ class Needs {
       file(step.persistence->path);
     if (is_directory_name(operation.path)) return meet_directory(step);
     switch (operation.kind) {
+      case Kind::remount:
+      case Kind::freeze:
+        return;
       case Kind::create:
+      case Kind::mknod:
       case Kind::symlink:
         directory(parent_of(operation.path));
         return absent(operation.path);
+      case Kind::clone:
+        file(operation.path);
+        file(operation.target);
+        return long_enough(operation);
       case Kind::link:
       case Kind::rename:
       case Kind::rename_noreplace:
@@ -262,13 +310,18 @@ class Needs {
         return;
       default:
         file(operation.path);
-        // A mapping needs the bytes to be there, an append an end that a stamp can begin at.
-        if (is_write(operation.kind) && !draft_.possible(operation))
-          draft_.add(on(Kind::truncate, operation.path, 0, kFileBytes));
+        long_enough(operation);
     }
   }
 
  private:
+  /// A mapping and a range need the bytes to be there, an append an end that a stamp can begin at.
+  void long_enough(const Operation& operation) {
+    const bool needs =
+        is_write(operation.kind) || moves_blocks(operation.kind) || operation.kind == Kind::clone;
+    if (needs && !draft_.possible(operation)) draft_.add(on(Kind::truncate, operation.path, 0, kFileBytes));
+  }
+
   void meet_target(const Step& step) {
     if (!step.target_exists) return absent(step.operation.target);
     file(step.operation.target);
@@ -308,7 +361,7 @@ bool touched_by(const std::vector<const Step*>& steps, std::size_t count, const 
         const auto touches = [&](const std::string& name) {
           return !name.empty() && (path == name || path.starts_with(name + "/"));
         };
-        const bool second = step->operation.kind != Kind::symlink && touches(step->operation.target);
+        const bool second = !is_made_of_nothing(step->operation.kind) && touches(step->operation.target);
         return touches(step->operation.path) || second;
       });
 }
@@ -318,7 +371,7 @@ std::vector<Operation> compose(const std::vector<const Step*>& steps) {
   Draft draft;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Operation& operation = steps[i]->operation;
-    const bool link = operation.kind == Kind::symlink || operation.target.empty();
+    const bool link = is_made_of_nothing(operation.kind) || operation.target.empty();
     if (touched_by(steps, i, operation.path) || (!link && touched_by(steps, i, operation.target))) continue;
     if (steps[i]->persistence && touched_by(steps, i, steps[i]->persistence->path)) continue;
     Needs(draft).meet(*steps[i]);
@@ -338,7 +391,15 @@ struct Ace::Space {
   std::vector<Step> steps;
   std::array<std::map<NamesUsed, std::uint64_t>, kLongest + 1> counts;  ///< by steps that are left
 
-  explicit Space(int length) : steps(all_steps()) { count({}, length); }
+  bool only_more_end;
+
+  Space(int length, Words words) : steps(all_steps(words)), only_more_end(words == Words::more) {
+    count({}, length);
+  }
+
+  bool may_stand(const Step& step, int left) const {
+    return left > 1 || (step.persistent && (step.of_more || !only_more_end));
+  }
 
   std::uint64_t count(const NamesUsed& used, int left) {
     if (left == 0) return 1;
@@ -346,7 +407,7 @@ struct Ace::Space {
     if (known != counts[static_cast<std::size_t>(left)].end()) return known->second;
     std::uint64_t sum = 0;
     for (const Step& step : steps) {
-      if (left == 1 && !step.persistent) continue;
+      if (!may_stand(step, left)) continue;
       if (const auto next = follow(step, used)) sum += count(*next, left - 1);
     }
     return counts[static_cast<std::size_t>(left)][used] = sum;
@@ -357,9 +418,9 @@ struct Ace::Space {
   }
 };
 
-Ace::Ace(int length) : length_(length) {
+Ace::Ace(int length, Words words) : length_(length) {
   invariant(length >= 1 && length <= kLongest, "a workload of the enumerator has 1 to 3 steps");
-  space_ = std::make_unique<Space>(length);
+  space_ = std::make_unique<Space>(length, words);
 }
 Ace::~Ace() = default;
 
@@ -373,7 +434,7 @@ std::vector<Operation> Ace::workload(std::uint64_t number) const {
   NamesUsed used{};
   for (int left = length_; left > 0; --left) {
     for (const Step& step : space_->steps) {
-      if (left == 1 && !step.persistent) continue;
+      if (!space_->may_stand(step, left)) continue;
       const auto next = follow(step, used);
       if (!next) continue;
       const std::uint64_t below = space_->known_count(*next, left - 1);

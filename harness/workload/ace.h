@@ -14,6 +14,9 @@
 // use A before B and foo before bar are written. The number of steps that may follow depends only on how
 // many names are in use already, so all workloads have numbers, and workload N is found without making the
 // ones before it: shards and resumed campaigns work by number.
+//
+// Numbers stay what they are. Words that came later (collapse, insert, clone, store, mknod, remount, freeze) are in a
+// second space: its steps are the first one's and theirs, and the last step is always one of theirs.
 
 #include <cstdint>
 #include <memory>
@@ -27,8 +30,10 @@ class Ace {
  public:
   static constexpr int kLongest = 3;
 
+  enum class Words : std::uint8_t { first, more };
+
   /// `length`: 1 to kLongest.
-  explicit Ace(int length);
+  explicit Ace(int length, Words words = Words::first);
   ~Ace();
   Ace(const Ace&) = delete;
   Ace& operator=(const Ace&) = delete;

@@ -56,14 +56,35 @@ TEST(Ace, EveryShortWorkloadOnceAndEachCanBeDone) {
     EXPECT_TRUE(seen.insert(text(list)).second) << number << "\n" << text(list);
     for (const Operation& operation : list) kinds.insert(operation.kind);
   }
-  EXPECT_EQ(kinds.size(), kOperationKinds - 11)
-      << "all but join, begin, commit, open, close, chmod, chown, touch, rest, whiteouts, and syncfs, which does "
-         "what sync does";
+  EXPECT_EQ(kinds.size(), kOperationKinds - 23)
+      << "all but join, begin, commit, open, close, chmod, chown, touch, rest, whiteouts, collapse, insert, clone, "
+         "dedupe, store, msync, sync-range, tmpfile, mknod, remount, freeze, evict, and syncfs, which does what sync does";
   // Symmetry: no two differ only in the names of the root's files, or of the directories.
   for (const std::string& lines : seen) {
     const std::string mirror = swapped(swapped(lines, "foo", "bar"), "A", "B");
     EXPECT_TRUE(mirror == lines || !seen.contains(mirror)) << lines;
   }
+}
+
+TEST(Ace, TheSecondSpaceEndsWithItsOwnWords) {
+  const Ace ace(1, Ace::Words::more);
+  std::set<std::string> seen;
+  std::set<Operation::Kind> kinds;
+  for (std::uint64_t number = 0; number < ace.count(); ++number) {
+    const std::vector<Operation> list = ace.workload(number);
+    expect_sound(list, number);
+    EXPECT_TRUE(seen.insert(text(list)).second) << number << "\n" << text(list);
+    for (const Operation& operation : list) kinds.insert(operation.kind);
+  }
+  using Kind = Operation::Kind;
+  for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::store, Kind::msync, Kind::mknod,
+                          Kind::remount, Kind::freeze})
+    EXPECT_TRUE(kinds.contains(kind)) << static_cast<int>(kind);
+  EXPECT_FALSE(kinds.contains(Kind::rename));
+  EXPECT_EQ(Ace(1).count(), 429U) << "the first space has the numbers that it had";
+  const Ace two(2, Ace::Words::more);
+  for (const std::uint64_t number : sample_numbers(two.count(), 800, 7))
+    expect_sound(two.workload(number), number);
 }
 
 TEST(Ace, LongerWorkloadsAreFoundByNumber) {
@@ -93,6 +114,20 @@ TEST(Ace, HoldsTheClassics) {
   }
 }
 
+TEST(Draft, AnOpenFileIsLinkedWhileItHasANameOrNeverHadOne) {
+  Draft draft;
+  for (const char* line : {"tmpfile %f", "write %f 0 512 0 0", "link %f a", "open a %g"})
+    ASSERT_TRUE(draft.try_add(line)) << line;
+  EXPECT_FALSE(draft.try_add("tmpfile %f")) << "it is open";
+  EXPECT_TRUE(draft.try_add("link %g b"));
+  EXPECT_TRUE(draft.try_add("unlink a"));
+  EXPECT_TRUE(draft.try_add("link %f a"));
+  for (const char* line : {"unlink a", "unlink b"}) ASSERT_TRUE(draft.try_add(line));
+  EXPECT_FALSE(draft.try_add("link %f a")) << "it has had names";
+  EXPECT_TRUE(draft.try_add("mknod p fifo"));
+  EXPECT_FALSE(draft.try_add("setxattr p user.x v"));
+}
+
 TEST(Draft, NoStampBeginsInTheMiddleOfABlock) {
   Draft draft;
   for (const char* line : {"create a", "write a 0 4096 0 0", "truncate a 700"})
@@ -120,9 +155,20 @@ TEST(RandomOperations, EqualSeedsGiveEqualListsOfEverything) {
     expect_sound(list, seed);
     for (const Operation& operation : list) kinds.insert(operation.kind);
   }
-  EXPECT_EQ(kinds.size(), kOperationKinds - 10)
-      << "all but join, begin, commit, open, close, rest, whiteouts, and chmod, chown and touch, which wait to be "
-         "asked for";
+  EXPECT_EQ(kinds.size(), kOperationKinds - 22)
+      << "all but join, begin, commit, open, close, tmpfile, rest, whiteouts, and chmod, chown, touch, collapse, insert, clone, "
+         "dedupe, store, msync, sync-range, mknod, remount, freeze and evict, which wait to be asked for";
+}
+
+TEST(RandomOperations, LaterWordsAreDrawnWhenTheyAreAskedFor) {
+  std::set<Operation::Kind> kinds;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<Operation> list = random_operations(with_later_words({.seed = seed, .rounds = 100}));
+    expect_sound(list, seed);
+    for (const Operation& operation : list) kinds.insert(operation.kind);
+  }
+  EXPECT_EQ(kinds.size(), kOperationKinds - 8)
+      << "all but join, begin, commit, open, close, tmpfile, rest and whiteouts";
 }
 
 TEST(RandomOperations, LongTargetsAreTheOnlyDifference) {

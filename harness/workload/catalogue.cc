@@ -24,24 +24,36 @@ namespace {
 constexpr std::uint8_t kRandomThreads = 4;
 constexpr std::string_view kAgedSuffix = "+aged";
 constexpr std::string_view kAcePrefix = "ace-seq";
+constexpr int kLongestOfMore = 2;
+constexpr std::string_view kAceMorePrefix = "ace-more";
 
 struct AceName {
+  Ace::Words words = Ace::Words::first;
   int length = 1;
   std::optional<std::uint64_t> number;  ///< nothing: the trial tells
 };
 
 /// Counting takes far longer than a workload does, and names are looked up for each trial.
-const Ace& ace_of(int length) {
+const Ace& ace_of(int length, Ace::Words words) {
+  using Words = Ace::Words;
   static const std::array<Ace, Ace::kLongest> all{Ace(1), Ace(2), Ace(3)};
-  return all.at(static_cast<std::size_t>(length - 1));
+  if (words == Words::first) return all.at(static_cast<std::size_t>(length - 1));
+  static const std::array<Ace, kLongestOfMore> more{Ace(1, Words::more), Ace(2, Words::more)};
+  return more.at(static_cast<std::size_t>(length - 1));
+}
+int longest_of(Ace::Words words) {
+  return words == Ace::Words::first ? Ace::kLongest : kLongestOfMore;
 }
 
 /// Nothing for a name that is none of the enumerator's.
 std::optional<AceName> read_ace_name(std::string_view name) {
-  if (!name.starts_with(kAcePrefix) || name.size() <= kAcePrefix.size()) return std::nullopt;
-  name.remove_prefix(kAcePrefix.size());
-  AceName ace{.length = name[0] - '0', .number = {}};
-  if (ace.length < 1 || ace.length > Ace::kLongest) return std::nullopt;
+  AceName ace;
+  if (name.starts_with(kAceMorePrefix)) ace.words = Ace::Words::more;
+  const std::string_view prefix = ace.words == Ace::Words::more ? kAceMorePrefix : kAcePrefix;
+  if (!name.starts_with(prefix) || name.size() <= prefix.size()) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  ace.length = name[0] - '0';
+  if (ace.length < 1 || ace.length > longest_of(ace.words)) return std::nullopt;
   name.remove_prefix(1);
   if (name.empty()) return ace;
   std::uint64_t number = 0;
@@ -71,13 +83,15 @@ std::uint64_t number_of(const AceName& name, std::uint64_t count, const Workload
 Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
   if (request.name == "small-files") return small_files({.seed = request.seed, .rounds = request.rounds});
   if (request.name == "random") return random_operations({.seed = request.seed, .rounds = request.rounds});
+  if (request.name == "random-more")
+    return random_operations(with_later_words({.seed = request.seed, .rounds = request.rounds}));
   if (request.name == "random-threads")
     return random_operations({.seed = request.seed, .rounds = request.rounds, .threads = kRandomThreads});
   for (const auto& make : {pattern, commit_pattern})
     if (auto list = make(request.name, {.seed = request.seed, .rounds = request.rounds})) return *list;
   if (auto list = of_family(request)) return *std::move(list);
   if (const auto name = read_ace_name(request.name)) {
-    const Ace& ace = ace_of(name->length);
+    const Ace& ace = ace_of(name->length, name->words);
     const std::uint64_t number = number_of(*name, ace.count(), request);
     if (number >= ace.count())
       return fail(request.name, fmt::format("there are only {} of them, from 0", ace.count()));
@@ -139,7 +153,8 @@ std::string numbered_name(const WorkloadRequest& request) {
   if (const auto young = without_age(request)) return numbered_name(*young) + std::string(kAgedSuffix);
   const auto name = read_ace_name(request.name);
   if (!name || name->number) return request.name;
-  return fmt::format("{}/{}", request.name, number_of(*name, ace_of(name->length).count(), request));
+  return fmt::format("{}/{}", request.name,
+                     number_of(*name, ace_of(name->length, name->words).count(), request));
 }
 
 std::vector<WorkloadSummary> known_workloads() {
@@ -147,15 +162,24 @@ std::vector<WorkloadSummary> known_workloads() {
       {"small-files",
        "creates, overwrites, renames, replaces and removes small files, half of it made persistent"},
       {"random", "every operation there is but whiteouts, drawn with weights"},
-      {"random-threads", fmt::format("the same in {} threads side by side", kRandomThreads)}};
+      {"random-more",
+       "the same with the words that came later: ranges moved, shared and mapped, fifos, remount, freeze"},
+      {"random-threads", fmt::format("random in {} threads side by side", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
     for (const Pattern& each : group) list.push_back({std::string(each.name), std::string(each.title)});
   for (const Family& each : families()) list.push_back({std::string(each.name), std::string(each.title)});
   for (int length = 1; length <= Ace::kLongest; ++length) {
     list.push_back({fmt::format("{}{}", kAcePrefix, length),
                     fmt::format("every workload of {} step{}, by number", length, length == 1 ? "" : "s"),
-                    ace_of(length).count()});
+                    ace_of(length, Ace::Words::first).count()});
   }
+  for (int length = 1; length <= kLongestOfMore; ++length)
+    list.push_back(
+        {fmt::format("{}{}", kAceMorePrefix, length),
+         fmt::format("{}, the last by a word that ace-seq does not have: ranges moved, shared and mapped, "
+                     "fifos, remount, freeze",
+                     length == 1 ? "one step" : "every workload of two steps"),
+         ace_of(length, Ace::Words::more).count()});
   return list;
 }
 

@@ -46,7 +46,7 @@ TEST(Catalogue, AFullDiskIsFilledFirst) {
 TEST(Catalogue, ErrorsSayWhatToDo) {
   EXPECT_NE(make_workload({.name = "mail-spol"}).error().message().find("mail-spool"), std::string::npos);
   EXPECT_NE(make_workload({.name = "ace-seq1/99999999"}).error().message().find("only"), std::string::npos);
-  for (const char* name : {"ace-seq9", "ace-seq", "ace-seq1/x", "ace-seq1/", "no/such.txt"})
+  for (const char* name : {"ace-seq9", "ace-seq", "ace-more3", "ace-seq1/x", "ace-seq1/", "no/such.txt"})
     EXPECT_FALSE(make_workload({.name = name})) << name;
   const auto path = std::filesystem::temp_directory_path() / "headcrash_catalogue_test.txt";
   std::ofstream(path) << "create a\n";

@@ -87,10 +87,37 @@ bool Draft::can_be_renamed(const Operation& operation) const {
   return *to != FileType::directory;
 }
 
+/// An open file that has lost all of its names cannot get another one.
+bool Draft::can_be_linked(const std::string& path) const {
+  const auto id = find(path);
+  if (!id || objects_[*id].type == FileType::directory) return false;
+  return !objects_[*id].had_a_name ||
+         std::ranges::any_of(names_, [&](const auto& name) { return name.second == *id; });
+}
+
+bool Draft::can_share(const Operation& operation) const {
+  if (!is(operation.path, FileType::regular) || !is(operation.target, FileType::regular)) return false;
+  if (operation.offset + operation.length > size(operation.path)) return false;
+  if (operation.kind == Kind::dedupe && operation.target_offset + operation.length > size(operation.target))
+    return false;
+  const bool overlap = operation.offset < operation.target_offset + operation.length &&
+                       operation.target_offset < operation.offset + operation.length;
+  return !same_object(operation.path, operation.target) || !overlap;
+}
+
 bool Draft::possible(const Operation& operation) const {
-  if (operation.kind == Kind::write_mapped)
+  const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store ||
+                      operation.kind == Kind::msync || operation.kind == Kind::sync_range;
+  if (mapped)
     return is(operation.path, FileType::regular) &&
            operation.offset + operation.length <= size(operation.path);
+  if (operation.kind == Kind::collapse)
+    return is(operation.path, FileType::regular) &&
+           operation.offset + operation.length < size(operation.path);
+  if (operation.kind == Kind::insert)
+    return is(operation.path, FileType::regular) && operation.offset < size(operation.path) &&
+           size(operation.path) + operation.length <= kLargestFileBytes;
+  if (operation.kind == Kind::clone || operation.kind == Kind::dedupe) return can_share(operation);
   if (operation.kind == Kind::append)  // stamps begin at multiples of their size
     return is(operation.path, FileType::regular) && size(operation.path) % kStampBytes == 0;
   if (is_write(operation.kind)) return is(operation.path, FileType::regular);
@@ -98,6 +125,7 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::mkdir:
     case Kind::create:
     case Kind::symlink:
+    case Kind::mknod:
       return can_be_made(operation.path);
     case Kind::rmdir:
       return !operation.path.empty() && is(operation.path, FileType::directory) &&
@@ -105,8 +133,7 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::unlink:
       return exists(operation.path) && !is(operation.path, FileType::directory);
     case Kind::link:
-      return exists(operation.path) && !is(operation.path, FileType::directory) &&
-             can_be_made(operation.target);
+      return can_be_linked(operation.path) && can_be_made(operation.target);
     case Kind::rename:
     case Kind::rename_noreplace:
     case Kind::rename_exchange:
@@ -114,7 +141,7 @@ bool Draft::possible(const Operation& operation) const {
       return can_be_renamed(operation);
     case Kind::setxattr:
       return exists(operation.path) && !is(operation.path, FileType::symlink) &&
-             !is(operation.path, FileType::whiteout);
+             !is(operation.path, FileType::whiteout) && !is(operation.path, FileType::fifo);
     case Kind::removexattr:
       return exists(operation.path) && has_attribute(operation.path, operation.attribute);
     case Kind::chmod:
@@ -126,6 +153,8 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::sync:
     case Kind::syncfs:
     case Kind::join:
+    case Kind::freeze:
+    case Kind::evict:
     case Kind::rest:
     case Kind::begin:
     case Kind::commit:
@@ -133,6 +162,10 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::open:
       return is(operation.path, FileType::regular) && !open_files_.contains(operation.target) &&
              open_files_.size() < kOpenFilesMost;
+    case Kind::remount:
+      return open_files_.empty();
+    case Kind::tmpfile:
+      return !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;
     default:  // fsync, fdatasync, truncate, touch, fallocate, and close, which takes an open file
       return is(operation.path, FileType::regular);
   }
@@ -179,13 +212,19 @@ void Draft::apply(Operation& operation) {
       return make(operation.path, FileType::regular);
     case Kind::symlink:
       return make(operation.path, FileType::symlink);
+    case Kind::mknod:
+      return make(operation.path, FileType::fifo);
+    case Kind::tmpfile:
+      objects_.push_back({.number = next_file_++, .had_a_name = false});
+      open_files_[operation.target] = objects_.size() - 1;
+      return;
     case Kind::rmdir:
     case Kind::unlink:
       names_.erase(operation.path);
       return;
     case Kind::link: {
-      const std::size_t id = names_.at(operation.path);
-      names_[operation.target] = id;
+      file->had_a_name = true;
+      names_[operation.target] = *found;
       return;
     }
     case Kind::rename:
@@ -211,6 +250,17 @@ void Draft::apply(Operation& operation) {
     case Kind::zero:
       file->size = std::max(file->size, end);
       return;
+    case Kind::collapse:
+      file->size -= operation.length;
+      return;
+    case Kind::insert:
+      file->size += operation.length;
+      return;
+    case Kind::clone: {
+      Object& to = objects_[names_.at(operation.target)];
+      to.size = std::max(to.size, operation.target_offset + operation.length);
+      return;
+    }
     case Kind::setxattr:
       (operation.path.empty() ? objects_[0] : *file).attributes.insert(operation.attribute);
       return;

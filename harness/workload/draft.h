@@ -39,12 +39,15 @@ class Draft {
     FileType type = FileType::regular;
     std::uint32_t number = 0;
     std::uint64_t size = 0;
+    bool had_a_name = true;  ///< false: of a tmpfile that has not been linked
     std::set<std::string> attributes;
   };
 
   bool is(const std::string& path, FileType type) const { return this->type(path) == type; }
   bool can_be_made(const std::string& path) const;
   bool can_be_renamed(const Operation& operation) const;
+  bool can_share(const Operation& operation) const;
+  bool can_be_linked(const std::string& path) const;
   std::optional<std::size_t> find(const std::string& path) const;  ///< of a path or an open file
   const Object& object(const std::string& path) const { return objects_.at(names_.at(path)); }
   void make(const std::string& path, FileType type);

@@ -15,6 +15,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
+constexpr std::uint32_t kModeOfNew = 0644;
 constexpr std::size_t kDirectAlignment = 4096;  // enough for any device's blocks
 
 VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options, auto&& act) {
@@ -47,6 +48,7 @@ VfsResult<void> write(const Operation& operation, Vfs& vfs, OpenFiles& open_file
                             .direct = operation.kind == Kind::write_direct};
   const auto put = [&](FileHandle file) {
     if (operation.kind == Kind::append) return vfs.append(file, data);
+    if (operation.kind == Kind::store) return vfs.mmap_write(file, operation.offset, data);
     if (operation.kind == Kind::write_mapped) return vfs.mmap_write_sync(file, operation.offset, data);
     return vfs.pwrite(file, operation.offset, data);
   };
@@ -57,6 +59,19 @@ VfsResult<void> write(const Operation& operation, Vfs& vfs, OpenFiles& open_file
 VfsResult<void> allocate(const Operation& operation, FallocateMode mode, Vfs& vfs, OpenFiles& open_files) {
   return with_its_file(operation, vfs, open_files, [&](FileHandle file) {
     return vfs.fallocate(file, mode, operation.offset, operation.length);
+  });
+}
+
+VfsResult<void> share(const Operation& operation, Vfs& vfs) {
+  return with_file(vfs, operation.path, {}, [&](FileHandle from) {
+    return with_file(vfs, operation.target, {}, [&](FileHandle to) {
+      const SharedRange range{.from = from,
+                              .from_offset = operation.offset,
+                              .length = operation.length,
+                              .to = to,
+                              .to_offset = operation.target_offset};
+      return operation.kind == Kind::clone ? vfs.clone_range(range) : vfs.dedupe_range(range);
+    });
   });
 }
 
@@ -78,6 +93,7 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
     case Kind::write_dsync:
     case Kind::write_direct:
     case Kind::write_mapped:
+    case Kind::store:
     case Kind::append:
       return write(operation, vfs, open_files);
     case Kind::truncate:
@@ -93,7 +109,35 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return allocate(operation, FallocateMode::zero_range, vfs, open_files);
     case Kind::zero_keep:
       return allocate(operation, FallocateMode::zero_range_keep_size, vfs, open_files);
+    case Kind::msync:
+      return with_its_file(operation, vfs, open_files, [&](FileHandle file) {
+        return vfs.msync(file, operation.offset, operation.length);
+      });
+    case Kind::sync_range:
+      return with_its_file(operation, vfs, open_files, [&](FileHandle file) {
+        return vfs.sync_range(file, operation.offset, operation.length);
+      });
+    case Kind::collapse:
+      return allocate(operation, FallocateMode::collapse_range, vfs, open_files);
+    case Kind::insert:
+      return allocate(operation, FallocateMode::insert_range, vfs, open_files);
+    case Kind::clone:
+    case Kind::dedupe:
+      return share(operation, vfs);
+    case Kind::remount:
+      return vfs.remount();
+    case Kind::freeze:
+      return vfs.freeze();
+    case Kind::evict:
+      return vfs.drop_caches();
+    case Kind::mknod:
+      return vfs.make_fifo(operation.path, kModeOfNew);
+    case Kind::tmpfile:
+      return open_files.make_nameless(operation.thread, operation.target);
     case Kind::link:
+      if (is_open_file(operation.path))
+        return with_its_file(operation, vfs, open_files,
+                             [&](FileHandle file) { return vfs.link_open(file, operation.target); });
       return vfs.link(operation.path, operation.target);
     case Kind::symlink:
       return vfs.symlink(operation.target, operation.path);
@@ -150,11 +194,14 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
       if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||
           operation.kind == Kind::rename_whiteout || operation.kind == Kind::write_direct)
         return Outcome::skipped;
+      // And to ranges that do not begin and end with its blocks.
+      if (moves_blocks(operation.kind) || operation.kind == Kind::clone || operation.kind == Kind::dedupe)
+        return Outcome::skipped;
       break;
     case EPERM:  // what file systems without links, devices, modes or owners say
       if (operation.kind == Kind::link || operation.kind == Kind::symlink ||
-          operation.kind == Kind::rename_whiteout || operation.kind == Kind::chmod ||
-          operation.kind == Kind::chown)
+          operation.kind == Kind::rename_whiteout || operation.kind == Kind::mknod ||
+          operation.kind == Kind::chmod || operation.kind == Kind::chown)
         return Outcome::skipped;
       break;
     case ENOSPC:
@@ -173,8 +220,9 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
       break;
   }
   // A mapping beyond the end that an earlier, partial write should have moved.
-  if (failure.error == EINVAL && failure.skipped_before && operation.kind == Kind::write_mapped)
-    return Outcome::skipped;
+  const bool mapped =
+      operation.kind == Kind::write_mapped || operation.kind == Kind::store || operation.kind == Kind::msync;
+  if (failure.error == EINVAL && failure.skipped_before && mapped) return Outcome::skipped;
   return Outcome::failed;
 }
 

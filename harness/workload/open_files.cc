@@ -9,17 +9,25 @@ OpenFiles::~OpenFiles() {
   for (const auto& [key, file] : files_) vfs_.close(file);
 }
 
-VfsResult<void> OpenFiles::open(std::uint8_t thread, const std::string& name, const std::string& path) {
+VfsResult<void> OpenFiles::keep(std::uint8_t thread, const std::string& name, const auto& open) {
   {
     const std::lock_guard lock(mutex_);
     if (files_.contains({thread, name})) return tl::unexpected(Errno{.value = EBUSY});
     if (files_.size() >= kOpenFilesMost) return tl::unexpected(Errno{.value = EMFILE});
   }
-  const auto file = vfs_.open(path, {});
+  const VfsResult<FileHandle> file = open();
   if (!file) return tl::unexpected(file.error());
   const std::lock_guard lock(mutex_);
   files_.emplace(Key{thread, name}, *file);
   return {};
+}
+
+VfsResult<void> OpenFiles::open(std::uint8_t thread, const std::string& name, const std::string& path) {
+  return keep(thread, name, [&] { return vfs_.open(path, {}); });
+}
+
+VfsResult<void> OpenFiles::make_nameless(std::uint8_t thread, const std::string& name) {
+  return keep(thread, name, [&] { return vfs_.make_nameless(); });
 }
 
 VfsResult<void> OpenFiles::close(std::uint8_t thread, const std::string& name) {

@@ -24,11 +24,15 @@ class OpenFiles {
 
   /// EBUSY: the name is taken; EMFILE: kOpenFilesMost are open.
   VfsResult<void> open(std::uint8_t thread, const std::string& name, const std::string& path);
+  /// A file without a name, as open() otherwise.
+  VfsResult<void> make_nameless(std::uint8_t thread, const std::string& name);
   VfsResult<void> close(std::uint8_t thread, const std::string& name);
   /// EBADF: nothing is open under that name.
   VfsResult<FileHandle> find(std::uint8_t thread, const std::string& name) const;
 
  private:
+  VfsResult<void> keep(std::uint8_t thread, const std::string& name, const auto& open);
+
   using Key = std::pair<std::uint8_t, std::string>;
   Vfs& vfs_;
   mutable std::mutex mutex_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "harness/workload/stamp.h"
@@ -16,8 +17,8 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// p path, t target, a attribute, x value, o offset, l length, f file, v version, m mode, u user, g group,
-/// s seconds.
+/// p path, t target, a attribute, x value, o offset, l length, q offset in the target, f file, v version, m mode,
+/// u user, g group, s seconds, k kind of a node.
 struct Word {
   Kind kind;
   std::string_view name, signature;
@@ -61,7 +62,19 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::touch, "touch", "ps"},
                                                     {Kind::rest, "rest", "s"},
                                                     {Kind::begin, "begin", ""},
-                                                    {Kind::commit, "commit", ""}}};
+                                                    {Kind::commit, "commit", ""},
+                                                    {Kind::collapse, "collapse", "pol"},
+                                                    {Kind::insert, "insert", "pol"},
+                                                    {Kind::clone, "clone", "poltq"},
+                                                    {Kind::dedupe, "dedupe", "poltq"},
+                                                    {Kind::store, "store", "polfv"},
+                                                    {Kind::msync, "msync", "pol"},
+                                                    {Kind::sync_range, "sync-range", "pol"},
+                                                    {Kind::tmpfile, "tmpfile", "t"},
+                                                    {Kind::mknod, "mknod", "pk"},
+                                                    {Kind::remount, "remount", ""},
+                                                    {Kind::freeze, "freeze", ""},
+                                                    {Kind::evict, "evict", ""}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
@@ -89,6 +102,7 @@ bool parse_argument(char letter, std::string_view word, Operation& operation) {
       operation.path = word == "." ? "" : word;
       return true;
     case 't':
+    case 'k':
       operation.target = word;
       return true;
     case 'a':
@@ -101,6 +115,8 @@ bool parse_argument(char letter, std::string_view word, Operation& operation) {
       return parse_number(word, operation.offset);
     case 'l':
       return parse_number(word, operation.length);
+    case 'q':
+      return parse_number(word, operation.target_offset);
     case 'f':
       return parse_number(word, operation.file);
     case 'm':
@@ -121,6 +137,7 @@ std::string format_argument(char letter, const Operation& operation) {
     case 'p':
       return operation.path.empty() ? "." : operation.path;
     case 't':
+    case 'k':
       return operation.target;
     case 'a':
       return operation.attribute;
@@ -130,6 +147,8 @@ std::string format_argument(char letter, const Operation& operation) {
       return std::to_string(operation.offset);
     case 'l':
       return std::to_string(operation.length);
+    case 'q':
+      return std::to_string(operation.target_offset);
     case 'f':
       return std::to_string(operation.file);
     case 'm':
@@ -145,12 +164,17 @@ std::string format_argument(char letter, const Operation& operation) {
   }
 }
 
+bool has_two_files(Kind kind) {
+  return kind == Kind::clone || kind == Kind::dedupe;
+}
+
 bool takes_the_root(Kind kind) {
   return kind == Kind::fsync_directory || kind == Kind::setxattr || kind == Kind::removexattr;
 }
 
 Result<void> check_numbers(const Operation& operation, const std::string& subject) {
-  const bool range = is_write(operation.kind) || word_of(operation.kind).signature == "pol";
+  const bool two_files = has_two_files(operation.kind);
+  const bool range = is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
   if (range) {
     if (operation.offset % kStampBytes != 0)
       return fail(subject, "a write or range must start at a multiple of 512");
@@ -160,9 +184,15 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
     const bool whole_blocks = !is_write(operation.kind) || operation.kind == Kind::write_direct;
     if (whole_blocks && operation.length % kStampBytes != 0)
       return fail(subject, "the length must be a multiple of 512");
+    const bool in_units = operation.offset % kRangeUnitBytes == 0 &&
+                          operation.length % kRangeUnitBytes == 0 &&
+                          operation.target_offset % kRangeUnitBytes == 0;
+    if ((moves_blocks(operation.kind) || two_files) && !in_units)
+      return fail(subject, fmt::format("offsets and length must be multiples of {}", kRangeUnitBytes));
   }
   if (operation.offset > kLargestFileBytes || operation.length > kLargestFileBytes ||
-      (range && operation.offset + operation.length > kLargestFileBytes)) {
+      operation.target_offset > kLargestFileBytes ||
+      (range && std::max(operation.offset, operation.target_offset) + operation.length > kLargestFileBytes)) {
     return fail(subject, fmt::format("a file has at most {} bytes", kLargestFileBytes));
   }
   if (operation.mode > 0777) return fail(subject, "a mode is octal, at most 777");
@@ -174,6 +204,9 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
     return fail(subject, fmt::format("the time must be even, {} to {}", kEarliestSeconds, kLatestSeconds),
                 "that is what every file system can store");
   }
+  if (operation.kind == Kind::mknod && operation.target != "fifo")
+    return fail(subject, fmt::format("\"{}\" is no kind of node", operation.target),
+                "write \"mknod PATH fifo\"");
   if (operation.kind == Kind::rest && (operation.seconds < 1 || operation.seconds > kLongestRestSeconds))
     return fail(subject, fmt::format("a rest is 1 to {} seconds", kLongestRestSeconds));
   return {};
@@ -182,14 +215,20 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
 bool works_on_an_open_file(Kind kind) {
   switch (kind) {
     case Kind::close:
+    case Kind::link:
     case Kind::write:
     case Kind::write_mapped:
+    case Kind::store:
+    case Kind::msync:
+    case Kind::sync_range:
     case Kind::truncate:
     case Kind::allocate:
     case Kind::allocate_keep:
     case Kind::punch:
     case Kind::zero:
     case Kind::zero_keep:
+    case Kind::collapse:
+    case Kind::insert:
     case Kind::fsync:
     case Kind::fdatasync:
       return true;
@@ -199,14 +238,16 @@ bool works_on_an_open_file(Kind kind) {
 }
 
 Result<void> check_open_files(const Operation& operation, const std::string& subject) {
-  const bool open = operation.kind == Kind::open, close = operation.kind == Kind::close;
+  const bool open = operation.kind == Kind::open || operation.kind == Kind::tmpfile;
+  const bool close = operation.kind == Kind::close;
   if ((open && !is_open_file(operation.target)) || (close && !is_open_file(operation.path)))
     return fail(subject, "an open file is called % and a name", "write \"open PATH %f\" and \"close %f\"");
   if (is_open_file(operation.path) && !works_on_an_open_file(operation.kind)) {
     return fail(subject, fmt::format("\"{}\" takes a path, not an open file", word_of(operation.kind).name),
-                "an open file can be written, truncated, allocated, synced and closed");
+                "an open file can be written, truncated, allocated, linked, synced and closed");
   }
-  const bool two_paths = word_of(operation.kind).signature == "pt" && !open;
+  const bool two_paths =
+      (word_of(operation.kind).signature == "pt" && !open) || has_two_files(operation.kind);
   if (two_paths && is_open_file(operation.target))
     return fail(subject, fmt::format("\"{}\" begins with %, as only open files do", operation.target));
   return {};
@@ -266,6 +307,22 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   return operation;
 }
 
+std::optional<std::string> problem_with_remounts(std::span<const Operation> operations) {
+  std::set<std::pair<std::uint8_t, std::string>> open;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const Operation& operation = operations[i];
+    if (operation.kind == Kind::open || operation.kind == Kind::tmpfile)
+      open.emplace(operation.thread, operation.target);
+    if (operation.kind == Kind::close) open.erase({operation.thread, operation.path});
+    if (operation.kind != Kind::remount) continue;
+    if (threads_of(operations) > 1) return "a list with a remount has one thread";
+    if (!open.empty())
+      return fmt::format("operation {}: {} is open at a remount, and nothing is unmounted that is in use", i,
+                         open.begin()->second);
+  }
+  return std::nullopt;
+}
+
 Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name) {
   std::vector<Operation> operations;
   for (std::size_t number = 1; !text.empty(); ++number) {
@@ -278,6 +335,7 @@ Result<std::vector<Operation>> parse_operations(std::string_view text, const std
     if (!operation) return pass_on(operation);
     operations.push_back(std::move(*operation));
   }
+  if (const auto problem = problem_with_remounts(operations)) return fail(file_name, *problem);
   return operations;
 }
 
@@ -287,6 +345,10 @@ bool is_open_file(std::string_view path) {
 
 bool is_write(Kind kind) {
   return word_of(kind).signature == "polfv";
+}
+
+bool moves_blocks(Kind kind) {
+  return kind == Kind::collapse || kind == Kind::insert;
 }
 
 std::size_t threads_of(std::span<const Operation> operations) {
@@ -318,6 +380,9 @@ bool is_persistence_point(const Operation& operation) {
     case Kind::write_sync:
     case Kind::write_dsync:
     case Kind::write_mapped:
+    case Kind::msync:
+    case Kind::remount:
+    case Kind::freeze:
     case Kind::rest:
       return true;
     default:

@@ -5,12 +5,19 @@
 //   write PATH OFFSET LENGTH FILE VERSION     content stamps (stamp.h); OFFSET is a multiple of 512
 //   write-sync, write-dsync, write-direct     the same through O_SYNC, O_DSYNC, O_DIRECT
 //   write-mapped                              through a shared mapping and msync; inside the file
+//   store PATH OFFSET LENGTH FILE VERSION     through a shared mapping, without msync; inside the file
+//   msync PATH OFFSET LENGTH                  of this range of a mapping: keeps the range and promises no more
+//   sync-range PATH OFFSET LENGTH             sync_file_range: writes the range and promises nothing
 //   append PATH OFFSET LENGTH FILE VERSION    with O_APPEND; OFFSET is where it lands, the file's size
 //   truncate PATH SIZE
 //   allocate PATH OFFSET LENGTH               fallocate; allocate-keep leaves the size alone
 //   punch PATH OFFSET LENGTH                  a hole
 //   zero PATH OFFSET LENGTH                   fallocate's zero range; zero-keep leaves the size alone
-//   link EXISTING PATH                        symlink TARGET PATH
+//   collapse PATH OFFSET LENGTH               takes the range out, what follows moves up; ends inside the file
+//   insert PATH OFFSET LENGTH                 a hole there, what follows moves down; begins inside the file
+//   clone FROM OFFSET LENGTH TO OFFSET        TO shares the blocks of FROM, inside of FROM (FICLONERANGE)
+//   dedupe FROM OFFSET LENGTH TO OFFSET       and shares them where they are equal (FIDEDUPERANGE)
+//   link EXISTING PATH                        symlink TARGET PATH                mknod PATH fifo
 //   rename FROM TO      rename-noreplace FROM TO                    rename-exchange ONE OTHER
 //   rename-whiteout FROM TO                   leaves a whiteout at FROM, as overlayfs wants it
 //   setxattr PATH NAME VALUE                  removexattr PATH NAME
@@ -18,17 +25,29 @@
 //   chown PATH UID GID                        of a file or directory; each at most 65534
 //   touch PATH SECONDS                        sets a file's time of modification; even, 1980 to 2038
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
+//   remount                                   unmounted and mounted again; keeps everything. No file is open, and there
+//                                             is one thread
+//   freeze                                    FIFREEZE, then FITHAW; keeps everything, too
+//   evict                                     clean pages, inodes and names leave the cache
 //   rest SECONDS                              nothing: what is older then has been written (promises.h)
 //   join                                      all threads meet
 //   open PATH %NAME     close %NAME           the file stays open, whatever becomes of its names
+//   tmpfile %NAME                             an open file without a name (O_TMPFILE)
 //   begin               commit                what the thread does in between is a transaction
 //                                             (fs-adapters/transactions.h), where there are such
 //
+// Ranges that are moved or shared begin and end at multiples of 4096, as file systems' blocks do; where these are
+// larger the kernel refuses, and the operation is skipped as one that the file system does not have.
+//
 // "%NAME" then stands for the open file wherever an operation would have opened one to work on it: write,
-// write-mapped, truncate, fallocate's words, fsync, fdatasync. It belongs to the thread that opened it; what
+// write-mapped, store, msync, sync-range, truncate, fallocate's words, fsync, fdatasync. It belongs to the thread that opened it; what
 // is open at the end is closed before anything is unmounted. So fsync of a file without a name can be said:
 //
 //   create a    sync    open a %f    unlink a    fsync %f    close %f
+//
+// link takes one, too, as long as it has a name or is a tmpfile that never had one:
+//
+//   tmpfile %f    write %f 0 4096 1 1    link %f a    fsync %f
 //
 // Threads. "@2 write ..." is an operation of thread 2; without a prefix it is thread 0's. The operations of
 // one thread run in order, those of different threads side by side; a join waits until all before it are
@@ -101,29 +120,46 @@ struct Operation {
     rest,
     begin,
     commit,
+    collapse,
+    insert,
+    clone,
+    dedupe,
+    store,
+    msync,
+    sync_range,
+    tmpfile,
+    mknod,
+    remount,
+    freeze,
+    evict,
   };
   Kind kind = Kind::sync;
   std::string path;
-  std::string target;         ///< link, rename: the new name; symlink: what it points to; open: "%NAME"
-  std::string attribute;      ///< setxattr, removexattr
-  std::string value;          ///< setxattr
-  std::uint64_t offset = 0;   ///< bytes
-  std::uint64_t length = 0;   ///< bytes; of a write at most kLongestWriteBytes; truncate: the new size
-  std::uint32_t file = 0;     ///< writes: the file's number
-  std::uint32_t version = 0;  ///< writes: rises with every write of the workload
-  std::uint8_t thread = 0;    ///< below kThreadsMost; a join is thread 0's
-  std::uint32_t mode = 0;     ///< chmod
+  /// link, rename: the new name; symlink: what it points to; open, tmpfile: "%NAME"; clone, dedupe: the other
+  /// file; mknod: "fifo"
+  std::string target;
+  std::string attribute;            ///< setxattr, removexattr
+  std::string value;                ///< setxattr
+  std::uint64_t offset = 0;         ///< bytes
+  std::uint64_t target_offset = 0;  ///< clone, dedupe: where in the target, bytes
+  std::uint64_t length = 0;         ///< bytes; of a write at most kLongestWriteBytes; truncate: the new size
+  std::uint32_t file = 0;           ///< writes: the file's number
+  std::uint32_t version = 0;        ///< writes: rises with every write of the workload
+  std::uint8_t thread = 0;          ///< below kThreadsMost; a join is thread 0's
+  std::uint32_t mode = 0;           ///< chmod
   std::uint32_t user = 0, group = 0;  ///< chown
   std::int64_t seconds = 0;           ///< touch: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 38;
+inline constexpr std::size_t kOperationKinds = 50;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
 inline constexpr std::size_t kOpenFilesMost = 64;  ///< at once
 inline constexpr std::uint8_t kThreadsMost = 8;
 
+/// Of ranges that are moved or shared.
+inline constexpr std::uint64_t kRangeUnitBytes = 4096;
 inline constexpr std::uint64_t kLongestWriteBytes = 16 << 20;
 inline constexpr std::uint64_t kLargestFileBytes = 1 << 30;  ///< what a dump describes of a file
 
@@ -139,12 +175,18 @@ Result<std::vector<Operation>> parse_operations(std::string_view text, const std
 /// After success, something may be promised to survive a power cut.
 bool is_persistence_point(const Operation& operation);
 
+/// Why a remount of the list cannot be done: another thread may have a file open, or this one has.
+std::optional<std::string> problem_with_remounts(std::span<const Operation> operations);
+
 /// The mark "persisted N", which the agent writes when operation N was such a point and has succeeded.
 std::string persisted_mark(std::size_t operation);
 std::optional<std::size_t> parse_persisted_mark(std::string_view mark);
 
 /// Writes stamps, in whichever way.
 bool is_write(Operation::Kind kind);
+
+/// collapse and insert: what lies behind the range gets another place in the file.
+bool moves_blocks(Operation::Kind kind);
 
 /// How many threads the list needs: one more than its highest thread number.
 std::size_t threads_of(std::span<const Operation> operations);

@@ -26,7 +26,9 @@ const char* const kOneOfEach =
     "rename foo bar\nrename-noreplace foo bar\nrename-exchange foo bar\nrename-whiteout foo bar\nsetxattr . "
     "user.x one\n"
     "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\nopen foo %f\nclose "
-    "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\nbegin\ncommit\n";
+    "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\nbegin\ncommit\n"
+    "collapse foo 4096 8192\ninsert foo 0 4096\nclone foo 4096 8192 bar 0\ndedupe foo 0 4096 bar 8192\n"
+    "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\ntmpfile %g\nmknod pipe fifo\nclose %g\nremount\nfreeze\nevict\n";
 
 TEST(Operation, EveryWordIsReadAndWritten) {
   const Result<std::vector<Operation>> list =
@@ -46,13 +48,19 @@ TEST(Operation, EveryWordIsReadAndWritten) {
 }
 
 TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
-  for (const char* line : {"write %f 0 512 1 1", "write-mapped %f 0 512 1 1", "truncate %f 0",
-                           "allocate %f 0 512", "punch %f 0 512", "fsync %f", "@3 fdatasync %f"})
+  for (const char* line :
+       {"write %f 0 512 1 1", "write-mapped %f 0 512 1 1", "truncate %f 0", "allocate %f 0 512",
+        "punch %f 0 512", "collapse %f 0 4096", "store %f 0 512 1 1", "msync %f 0 512", "link %f a",
+        "sync-range %f 0 512", "fsync %f", "@3 fdatasync %f"})
     EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
   EXPECT_EQ(parse_operation("symlink %x s", "list:7").value().target, "%x") << "any text may be a target";
   for (const char* line : {"unlink %f",
                            "rename a %f",
-                           "link %f a",
+                           "link a %f",
+                           "tmpfile f",
+                           "tmpfile %",
+                           "mknod p",
+                           "mknod p socket",
                            "create %f",
                            "open %f %g",
                            "open a f",
@@ -60,6 +68,8 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
                            "write-sync %f 0 512 1 1",
                            "append %f 0 512 1 1",
                            "setxattr %f a b",
+                           "clone %f 0 4096 b 0",
+                           "clone a 0 4096 %f 0",
                            "open a %",
                            "chmod %f 600",
                            "chmod a 1777",
@@ -76,6 +86,17 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
     ASSERT_FALSE(read) << line;
     EXPECT_NE(read.error().message().find("list:7"), std::string::npos);
   }
+}
+
+TEST(Operation, ARemountNeedsAFileSystemThatNobodyUses) {
+  const auto problem = [](const char* text) {
+    const auto list = parse_operations(text, "list.txt");
+    return list ? std::string() : list.error().message();
+  };
+  EXPECT_EQ(problem("create a\nopen a %f\nclose %f\nremount\nfsync a\n"), "");
+  EXPECT_NE(problem("create a\nopen a %f\nremount\n").find("%f is open"), std::string::npos);
+  EXPECT_NE(problem("tmpfile %f\nremount\n").find("operation 1"), std::string::npos);
+  EXPECT_NE(problem("@1 create a\njoin\nremount\n").find("one thread"), std::string::npos);
 }
 
 TEST(Operation, AThreadIsAPrefix) {
@@ -98,6 +119,8 @@ TEST(Operation, WhatAFileSystemCannotDoIsSkipped) {
     return outcome_of(parse_operation(line, "test").value(), {.error = error, .skipped_before = before});
   };
   EXPECT_EQ(outcome("punch a 0 512", EOPNOTSUPP), Outcome::skipped);
+  EXPECT_EQ(outcome("clone a 0 4096 b 0", EOPNOTSUPP), Outcome::skipped);
+  EXPECT_EQ(outcome("collapse a 0 4096", EINVAL), Outcome::skipped) << "its blocks are larger";
   EXPECT_EQ(outcome("rename-exchange a b", EINVAL), Outcome::skipped);
   EXPECT_EQ(outcome("rename a b", EINVAL), Outcome::failed);
   EXPECT_EQ(outcome("link a b", EPERM), Outcome::skipped);
@@ -108,11 +131,31 @@ TEST(Operation, WhatAFileSystemCannotDoIsSkipped) {
 }
 
 TEST(Operation, BadLinesNameTheirPlace) {
-  for (const char* line :
-       {"punch a 1 512", "punch a 0 100", "write-direct a 0 100 1 1", "truncate a 1073741825", "mkdir .",
-        "write a 1073741312 1024 1 1", "setxattr a user.x", "", "fly a", "write a 0 512 1",
-        "write a 1 512 1 1", "write a 0 0 1 1", "write a 0 99999999999 1 1", "write a x 512 1 1", "rename a",
-        "sync now", "write a 18446744073709551104 512 1 1"}) {
+  for (const char* line : {"punch a 1 512",
+                           "punch a 0 100",
+                           "collapse a 512 4096",
+                           "insert a 0 512",
+                           "clone a 0 4096 b 512",
+                           "clone a 512 4096 b 0",
+                           "clone a 0 4096 b 1073741824",
+                           "clone a 0 0 b 0",
+                           "dedupe a 0 4096 b",
+                           "msync a 0 100",
+                           "write-direct a 0 100 1 1",
+                           "truncate a 1073741825",
+                           "mkdir .",
+                           "write a 1073741312 1024 1 1",
+                           "setxattr a user.x",
+                           "",
+                           "fly a",
+                           "write a 0 512 1",
+                           "write a 1 512 1 1",
+                           "write a 0 0 1 1",
+                           "write a 0 99999999999 1 1",
+                           "write a x 512 1 1",
+                           "rename a",
+                           "sync now",
+                           "write a 18446744073709551104 512 1 1"}) {
     const Result<Operation> read = parse_operation(line, "list:7");
     ASSERT_FALSE(read) << line;
     EXPECT_NE(read.error().message().find("list:7"), std::string::npos);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <numeric>
 #include <random>
 
@@ -81,6 +82,8 @@ class Dice {
     switch (operation.kind) {
       case Kind::sync:
       case Kind::syncfs:
+      case Kind::freeze:
+      case Kind::evict:
         return true;
       case Kind::fsync_directory:
         return is_own(operation.path) || is_shared(operation.path);
@@ -89,6 +92,8 @@ class Dice {
       case Kind::rename_noreplace:
       case Kind::rename_exchange:
       case Kind::rename_whiteout:
+      case Kind::clone:
+      case Kind::dedupe:
         return is_own(operation.path) && is_own(operation.target);
       default:
         return is_own(operation.path);
@@ -154,15 +159,31 @@ class Dice {
     }
   }
 
+  /// Of whole units (operation.h), inside the file.
+  void draw_units(Operation& operation) {
+    const auto units = [&](const std::string& path) { return draft_.size(path) / kRangeUnitBytes; };
+    const bool moves = moves_blocks(operation.kind);
+    operation.offset = below(units(operation.path) + 1) * kRangeUnitBytes;
+    operation.length = (1 + below(moves ? 2 : 4)) * kRangeUnitBytes;
+    if (moves) return;
+    operation.target = file();
+    operation.target_offset = below(units(operation.target) + 2) * kRangeUnitBytes;
+  }
+
   Operation draw_one() {
     Operation operation{.kind = draw_kind(), .thread = thread_};
     switch (operation.kind) {
       case Kind::sync:
       case Kind::syncfs:
+      case Kind::remount:
+      case Kind::freeze:
+      case Kind::evict:
         break;
       case Kind::mkdir:
       case Kind::create:
+      case Kind::mknod:
         operation.path = name();
+        if (operation.kind == Kind::mknod) operation.target = "fifo";
         break;
       case Kind::rmdir:
       case Kind::fsync_directory:
@@ -195,6 +216,13 @@ class Dice {
       case Kind::fsync:
       case Kind::fdatasync:
         operation.path = file();
+        break;
+      case Kind::collapse:
+      case Kind::insert:
+      case Kind::clone:
+      case Kind::dedupe:
+        operation.path = file();
+        draw_units(operation);
         break;
       case Kind::chmod:
         operation.path = file();
@@ -230,6 +258,16 @@ class Dice {
 };
 
 }  // namespace
+
+RandomOptions with_later_words(RandomOptions options) {
+  const auto weigh = [&](std::initializer_list<Kind> kinds, std::uint32_t weight) {
+    for (const Kind kind : kinds) options.weights.at(static_cast<std::size_t>(kind)) = weight;
+  };
+  weigh({Kind::chmod, Kind::chown, Kind::touch, Kind::mknod, Kind::sync_range, Kind::freeze, Kind::evict}, 1);
+  weigh({Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe, Kind::store, Kind::msync}, 3);
+  if (options.threads == 1) weigh({Kind::remount}, 1);
+  return options;
+}
 
 std::vector<Operation> random_operations(const RandomOptions& options) {
   return Dice(options).roll();

@@ -30,12 +30,16 @@ struct RandomOptions {
   std::uint32_t longest_target = 0;
   /// How often each kind is drawn, against the others; 0 leaves it out. In the order of Operation::Kind.
   /// Whiteouts, which many file systems do not know, are left out: they have a pattern of their own. So are
-  /// modes, owners and times, which came later: equal seeds keep their lists.
+  /// the words that came later (with_later_words): equal seeds keep their lists.
   std::array<std::uint32_t, kOperationKinds> weights = kEvenly;
 
   static constexpr std::array<std::uint32_t, kOperationKinds> kEvenly{
       2, 1, 6, 3, 6, 1, 1, 1, 1, 4, 3, 1, 1, 2, 1, 1, 3, 1, 5, 1, 1, 0, 2, 1, 6, 2, 4, 1, 1};
 };
+
+/// With those that came later as well: modes, owners and times, ranges moved, shared and mapped, fifos, remount (of one
+/// thread only), freeze, evict.
+RandomOptions with_later_words(RandomOptions options);
 
 /// Equal options give equal lists.
 std::vector<Operation> random_operations(const RandomOptions& options);

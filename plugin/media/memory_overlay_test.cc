@@ -26,8 +26,7 @@ TEST_P(Overlays, AreCopiesAndTheBaseStays) {
   auto plain = *MemoryStore::create(sectors);
   std::vector<std::byte> bytes(40 * model::kSectorBytes);
   const auto draw = [&](std::uint64_t count) {
-    for (std::size_t i = 0; i < count * model::kSectorBytes; ++i)
-      bytes[i] = static_cast<std::byte>(random());
+    for (std::size_t i = 0; i < count * model::kSectorBytes; ++i) bytes[i] = static_cast<std::byte>(random());
     return std::span<const std::byte>(bytes).first(count * model::kSectorBytes);
   };
   for (std::uint64_t lba = 0; lba + 10 <= sectors; lba += 30) {

@@ -41,7 +41,7 @@ for file in bin/headcrash bin/mkfs.headcrash-ufs bin/fsck.headcrash-ufs bin/moun
             share/headcrash/README.md share/headcrash/docs/first-crash.md share/headcrash/plugin/profiles/drives/hp-c2447.toml share/headcrash/plugin/profiles/examples/two-disks.toml \
             share/headcrash/fs-adapters/linux/ext4.toml share/headcrash/fs-adapters/examples/my-ext4.toml \
             share/man/man1/headcrash.1 share/man/man1/headcrash-campaign.1 share/man/man5/headcrash-adapters.5 share/man/man5/headcrash-campaigns.5 \
-            share/man/man5/headcrash-profiles.5 share/man/man7/headcrash-faults.7 share/man/man7/headcrash-states.7 \
+            share/man/man5/headcrash-profiles.5 share/man/man7/headcrash-faults.7 share/man/man7/headcrash-operations.7 share/man/man7/headcrash-states.7 \
             share/bash-completion/completions/headcrash share/zsh/vendor-completions/_headcrash share/fish/vendor_completions.d/headcrash.fish \
             share/man/man8/mkfs.headcrash-ufs.8 share/man/man8/fsck.headcrash-lfs.8 share/man/man8/mount.headcrash-snapfs.8 \
             share/headcrash/CHANGELOG.md share/headcrash/harness/campaign/campaigns/demo.toml share/headcrash/harness/bench/benches/quick.toml; do

@@ -22,8 +22,47 @@ bool changes_blocks(const Operation& operation) {
          operation.kind == Kind::punch || operation.kind == Kind::zero || operation.kind == Kind::zero_keep;
 }
 
+bool is_shared_into(const Operation& operation, std::uint64_t block) {
+  return operation.kind == Kind::clone && block >= operation.target_offset / kStampBytes &&
+         block < (operation.target_offset + operation.length) / kStampBytes;
+}
+
+bool is_of_all(const Operation& operation) {
+  switch (operation.kind) {
+    case Kind::sync:
+    case Kind::syncfs:
+    case Kind::remount:
+    case Kind::freeze:
+    case Kind::rest:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Of a persistence point: it covers no more.
+bool is_of_a_range(const Operation& operation) {
+  return workload::is_write(operation.kind) || operation.kind == Kind::msync;
+}
+
+bool changes_content(const Operation& operation) {
+  return changes_blocks(operation) || workload::moves_blocks(operation.kind) || operation.kind == Kind::clone;
+}
+
+/// Where the block has been before the operation, which moves what follows a range; nothing: in the hole that it made.
+std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_t block) {
+  const std::uint64_t first = operation.offset / kStampBytes, blocks = operation.length / kStampBytes;
+  if (block < first) return block;
+  if (operation.kind == Kind::collapse) return block + blocks;
+  if (block < first + blocks) return std::nullopt;
+  return block - blocks;
+}
+
 /// The size after the operation.
 std::uint64_t resized(const Operation& operation, std::uint64_t size) {
+  if (operation.kind == Kind::collapse) return size - operation.length;
+  if (operation.kind == Kind::insert) return size + operation.length;
+  if (operation.kind == Kind::clone) return std::max(size, operation.target_offset + operation.length);
   if (operation.kind == Kind::truncate) return operation.length;
   const bool extends =
       workload::is_write(operation.kind) || operation.kind == Kind::allocate || operation.kind == Kind::zero;
@@ -67,6 +106,8 @@ void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std:
   const bool cuts = operation.kind == Kind::truncate;
   std::erase_if(room, [&](std::uint64_t block) {
     const std::uint64_t start = block * kStampBytes;
+    if (workload::moves_blocks(operation.kind)) return start >= operation.offset;
+    if (operation.kind == Kind::clone) return is_shared_into(operation, block);
     if (cuts) return start >= std::min(operation.length, size);
     return changes_blocks(operation) && !workload::is_write(operation.kind) && start >= operation.offset &&
            start + kStampBytes <= end;
@@ -106,7 +147,7 @@ ReferenceModel::ReferenceModel(std::span<const Operation> operations, const adap
 bool ReferenceModel::is_kept_by(const Operation& operation) const {
   if (!workload::is_persistence_point(operation)) return false;
   if (operation.kind == Kind::rest) return promises_.keeps_rested(operation.seconds);
-  return promises_.fsync_persists || operation.kind == Kind::sync || operation.kind == Kind::syncfs;
+  return promises_.fsync_persists || is_of_all(operation);
 }
 
 std::optional<ReferenceModel::FileId> ReferenceModel::resolve(const std::string& path) const {
@@ -141,9 +182,11 @@ void ReferenceModel::learn(std::size_t index, const Operation& operation) {
   switch (operation.kind) {
     case Kind::mkdir:
     case Kind::create:
+    case Kind::mknod:
     case Kind::symlink:
       files_[index + 1] = {.type = operation.kind == Kind::mkdir    ? FileType::directory
                                    : operation.kind == Kind::create ? FileType::regular
+                                   : operation.kind == Kind::mknod  ? FileType::fifo
                                                                     : FileType::symlink,
                            .target = operation.target,
                            .operations = {},
@@ -193,6 +236,12 @@ void ReferenceModel::learn(std::size_t index, const Operation& operation) {
       files_[*resolve(operation.path)].attributes.insert(operation.attribute);
       files_[*resolve(operation.path)].operations.push_back(index);
       return;
+    case Kind::clone:  // of the file that it changes
+      files_[*resolve(operation.target)].operations.push_back(index);
+      sources_[index] = *resolve(operation.path);
+      return;
+    case Kind::dedupe:
+      return;
     default:
       if (!operation.path.empty() && resolve(operation.path))
         files_[*resolve(operation.path)].operations.push_back(index);
@@ -210,7 +259,7 @@ void ReferenceModel::learn(std::size_t index, const Operation& operation) {
 
 void ReferenceModel::learn_persistence(std::size_t index, const Operation& operation) {
   Persistence point{.operation = index, .file = {}, .directory = {}, .slots = {}, .links_of = {}};
-  if (operation.kind == Kind::sync || operation.kind == Kind::syncfs || operation.kind == Kind::rest) {
+  if (is_of_all(operation)) {
     point.everything = true;
   } else if (operation.kind == Kind::fsync_directory) {
     point.directory = point.file = resolve(operation.path);
@@ -326,7 +375,7 @@ bool ReferenceModel::covers(const Persistence& point, FileId file, std::optional
   if (point.everything) return true;
   if (point.file != file) return false;
   const Operation& operation = operations_[point.operation];
-  if (!workload::is_write(operation.kind)) return true;
+  if (!is_of_a_range(operation)) return true;
   return block && *block >= operation.offset / kStampBytes &&
          *block * kStampBytes < operation.offset + operation.length;
 }
@@ -357,33 +406,86 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut, std::mt199
     truth = next;
     // O_SYNC: its end stays unless something cuts it off later.
     if (next < at_least) at_least = 0;
-    const bool synced = workload::is_write(operation.kind) && is_kept_by(operation);
+    const bool synced = is_of_a_range(operation) && is_kept_by(operation);
     if (synced && cut.persisted && index <= *cut.persisted)
       at_least = std::max(at_least, operation.offset + operation.length);
   }
   return std::max(size, at_least);
 }
 
+/// What a block holds when all operations before `end` have been done: what a clone takes.
+std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t block, std::size_t end) const {
+  std::vector<std::size_t> changes;
+  std::vector<std::uint64_t> places;
+  const auto& all = files_.at(file).operations;
+  std::vector<std::byte> bytes(kStampBytes);
+  for (auto at = all.rbegin(); at != all.rend(); ++at) {
+    if (*at >= end) continue;
+    const Operation& operation = operations_[*at];
+    if (workload::moves_blocks(operation.kind)) {
+      const auto from = moved_from(operation, block);
+      if (!from) break;
+      block = *from;
+    } else if (is_shared_into(operation, block)) {
+      const std::uint64_t first = operation.offset / kStampBytes;
+      bytes = block_before(sources_.at(*at), block - operation.target_offset / kStampBytes + first, *at);
+      break;
+    } else if (changes_blocks(operation)) {
+      changes.push_back(*at);
+      places.push_back(block);
+    }
+  }
+  for (std::size_t i = changes.size(); i-- > 0;)
+    apply_to_block(operations_[changes[i]], places[i], kStampBytes, bytes);
+  return bytes;
+}
+
+/// From the last operation back to the first: where blocks have moved, or not yet, the block before has another place.
 std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t block, const Cut& cut,
                                                    std::mt19937_64& random) const {
-  const auto until = covered_until(file, block, cut, false);
+  const auto& all = files_.at(file).operations;
+  std::vector<std::size_t> changes;
+  std::vector<std::uint64_t> places;
+  std::vector<bool> surely;
   std::vector<std::byte> bytes(kStampBytes);
+  auto point = persistence_.rbegin();
+  bool kept = false;
+  for (auto at = all.rbegin(); at != all.rend(); ++at) {
+    if (*at > cut.reached) continue;
+    for (; point != persistence_.rend() && point->operation >= *at; ++point)
+      kept |= cut.persisted && point->operation <= *cut.persisted && covers(*point, file, block);
+    const Operation& operation = operations_[*at];
+    const bool done = kept || by_chance(random, 60);
+    if (workload::moves_blocks(operation.kind)) {
+      const auto from = moved_from(operation, block);
+      if (!kept && from != block && by_chance(random, 10)) break;  // a hole on the way
+      if (!done) continue;
+      if (!from) break;
+      block = *from;
+    } else if (is_shared_into(operation, block)) {
+      if (!done) continue;
+      const std::uint64_t first = operation.offset / kStampBytes;
+      bytes = block_before(sources_.at(*at), block - operation.target_offset / kStampBytes + first, *at);
+      break;
+    } else if (changes_blocks(operation) && done) {
+      changes.push_back(*at);
+      places.push_back(block);
+      surely.push_back(kept);
+    }
+  }
   bool written = false;
-  for (const std::size_t index : files_.at(file).operations) {
-    if (index > cut.reached) break;
-    if (!changes_blocks(operations_[index])) continue;
-    const bool kept = until && index <= *until;
-    if (!kept && !by_chance(random, 60)) continue;
-    const bool writes = workload::is_write(operations_[index].kind) && touches(operations_[index], block);
-    const bool fresh = !kept && writes && !written;
+  for (std::size_t i = changes.size(); i-- > 0;) {
+    const Operation& operation = operations_[changes[i]];
+    const bool writes = workload::is_write(operation.kind) && touches(operation, places[i]);
+    const bool fresh = !surely[i] && writes && !written;
     written |= writes;
     const bool stale = promises_.names == adapters::NameOrder::ordered && promises_.exposes_stale_data;
     if (fresh && stale && by_chance(random, 10)) {
       workload::write_before_mkfs(block, bytes);
       break;
     }
-    const bool torn = !kept && operations_[index].length >= kStampBytes && by_chance(random, 5);
-    apply_to_block(operations_[index], block, torn ? 30 + random() % 400 : kStampBytes, bytes);
+    const bool torn = !surely[i] && operation.length >= kStampBytes && by_chance(random, 5);
+    apply_to_block(operation, places[i], torn ? 30 + random() % 400 : kStampBytes, bytes);
     if (torn) break;  // one tear: the head that a dump shows cannot prove two
   }
   return bytes;
@@ -428,7 +530,7 @@ void ReferenceModel::fill_in(FileId file, const Cut& cut, std::mt19937_64& rando
     if (operation.kind == Kind::chmod) object.mode = operation.mode;
     if (operation.kind == Kind::chown) object.user = operation.user, object.group = operation.group;
     if (operation.kind == Kind::touch) object.modified_seconds = operation.seconds;
-    if (changes_blocks(operation) || is_fallocate(operation)) object.modified_seconds = 0;
+    if (changes_content(operation) || is_fallocate(operation)) object.modified_seconds = 0;
   }
   if (content.type != FileType::regular) return;
   object.size_bytes = size_after(file, cut, random);
@@ -520,7 +622,7 @@ bool ReferenceModel::data_is_pinned(FileId file, const Cut& cut) const {
   if (!until) return false;
   const auto& all = files_.at(file).operations;
   return std::none_of(all.begin(), all.end(), [&](std::size_t index) {
-    const bool data = changes_blocks(operations_[index]) || operations_[index].kind == Kind::allocate;
+    const bool data = changes_content(operations_[index]) || operations_[index].kind == Kind::allocate;
     return data && index > *until && index <= cut.reached;
   });
 }

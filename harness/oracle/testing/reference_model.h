@@ -110,6 +110,7 @@ class ReferenceModel {
   std::optional<std::size_t> covered_until(FileId file, std::optional<std::uint64_t> block, const Cut& cut,
                                            bool attributes) const;
   std::uint64_t size_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
+  std::vector<std::byte> block_before(FileId file, std::uint64_t block, std::size_t end) const;
   std::vector<std::byte> block_after(FileId file, std::uint64_t block, const Cut& cut,
                                      std::mt19937_64& random) const;
   /// What the file has room for, beyond its size too, after those of its operations (by index) that count.
@@ -122,6 +123,7 @@ class ReferenceModel {
   adapters::Promises promises_;
   std::map<Slot, FileId> live_;
   std::map<FileId, Content> files_;
+  std::map<std::size_t, FileId> sources_;  ///< of clones
   std::vector<NameOperation> name_operations_;
   std::vector<Persistence> persistence_;
 };

@@ -1,0 +1,78 @@
+// See held.h.
+#include "harness/oracle/held.h"
+
+#include <algorithm>
+
+namespace headcrash::oracle {
+
+using workload::kStampBytes;
+
+namespace {
+
+// Bytes of a stamp (stamp.h): 0 to 8 the magic number, whose first is zero, 8 to 12 the file, 12 to 16 the version.
+constexpr std::uint32_t kFileAt = 8, kVersionAt = 12, kBlockAt = 16;
+
+bool leaves_no_trace(const Held& made, const Held& before) {
+  if (made.bytes >= kBlockAt) return false;
+  if (before.zero) return made.bytes == 1;
+  if (before.file != made.file) return made.bytes <= kFileAt;
+  const std::uint32_t shown_bits = made.bytes <= kVersionAt ? 0 : (made.bytes - kVersionAt) * 8;
+  return ((made.version ^ before.version) & ((1U << shown_bits) - 1)) == 0;
+}
+
+}  // namespace
+
+Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before) {
+  switch (event.kind) {
+    case BlockEvent::Kind::zero:
+      return {};
+    case BlockEvent::Kind::trim: {
+      Held held = before;
+      held.bytes = std::min(held.bytes, event.bytes);
+      return held;
+    }
+    case BlockEvent::Kind::stamp:
+      break;
+  }
+  return {.zero = false,
+          .file = event.file,
+          .version = event.version,
+          .bytes = block + 1 < event.end ? static_cast<std::uint32_t>(kStampBytes) : event.bytes,
+          .displacement = event.displacement};
+}
+
+Held after(const BlockEvent& event, std::uint64_t block, const Held& before) {
+  const Held made = made_by(event, block, before);
+  if (event.kind != BlockEvent::Kind::stamp || !leaves_no_trace(made, before)) return made;
+  Held same = before;
+  same.bytes = std::max(same.bytes, made.bytes);
+  return same;
+}
+
+std::set<std::uint64_t> borders(const ObjectHistory& object) {
+  std::set<std::uint64_t> borders;
+  for (const BlockEvent& event : object.blocks) {
+    borders.insert({event.first, event.end});
+    if (event.kind == BlockEvent::Kind::stamp) borders.insert(event.end - 1);
+  }
+  for (const DataCover& cover : object.data_covers) borders.insert({cover.first, cover.end});
+  return borders;
+}
+
+std::vector<Stretch> content_now(const ObjectHistory& object, std::uint64_t first, std::uint64_t end) {
+  std::vector<Stretch> stretches;
+  const std::set<std::uint64_t> all = borders(object);
+  while (first < end) {
+    const auto border = all.upper_bound(first);
+    const std::uint64_t next = border == all.end() ? end : std::min(end, *border);
+    Held held;
+    for (const BlockEvent& event : object.blocks) {
+      if (first >= event.first && first < event.end) held = after(event, first, held);
+    }
+    stretches.push_back({first, next, held});
+    first = next;
+  }
+  return stretches;
+}
+
+}  // namespace headcrash::oracle

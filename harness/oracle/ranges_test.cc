@@ -1,0 +1,122 @@
+// Ranges that are taken out, put in and shared: where their blocks may show, and where they must.
+#include "harness/oracle/testing/judged_case.h"
+
+namespace headcrash::oracle {
+namespace {
+
+constexpr std::uint64_t kUnit = 8;  // blocks of 4096 bytes
+const Found kSound;
+const Found kLostOfRange{{Verdict::lost_synced_data, Tier::posix}};
+
+/// So many units of file 1: each shows the block, in units, that it was written to; a negative one zeroes.
+ObservedObject units(const std::string& path, const std::vector<int>& from, std::uint32_t number = 1) {
+  ObservedObject object = file(path, 0, number, 1, number);
+  object.size_bytes = from.size() * kUnit * 512;
+  for (std::uint64_t block = 0; block < from.size() * kUnit; ++block) {
+    const int unit = from[block / kUnit];
+    ContentRun run{.first_block = block, .blocks = 1};
+    if (unit >= 0) {
+      const std::uint64_t stamped = static_cast<std::uint64_t>(unit) * kUnit + block % kUnit;
+      run.kind = stamped == block ? ContentRun::Kind::stamp : ContentRun::Kind::moved;
+      run.file = 1, run.version = 1, run.stamped_block = stamped;
+    }
+    object.runs.push_back(run);
+  }
+  return object;
+}
+
+const Lines kCollapse{"create a", "write a 0 16384 1 1", "sync", "collapse a 4096 4096", "fsync a"};
+
+TEST(Ranges, WhatFollowsACollapsedRangeHasMoved) {
+  const Case synced{kCollapse, 4};
+  EXPECT_EQ(synced.judge({units("a", {0, 2, 3})}, {}), kSound);
+  EXPECT_NE(synced.judge({units("a", {0, 1, 2, 3})}, {}), kSound) << "it has been fsynced";
+  EXPECT_EQ(synced.judge({units("a", {0, 1, 2})}, {}), kLostOfRange) << "truncated instead";
+  EXPECT_EQ(synced.judge({units("a", {0, -1, 3})}, {}), kLostOfRange);
+  EXPECT_NE(synced.judge({units("a", {0, 3, 2})}, {}), kSound) << "all is there, and in another order";
+}
+
+TEST(Ranges, ACollapseInFlightHasMovedSomeOfIt) {
+  const Case cut{kCollapse, 2};
+  for (const std::vector<int>& from : {std::vector<int>{0, 1, 2, 3}, {0, 2, 3}, {0, 2, -1, 3}, {0, 1, 3}})
+    EXPECT_EQ(cut.judge({units("a", from)}, {}), kSound);
+  EXPECT_NE(cut.judge({units("a", {2, 2, 3})}, {}), kSound) << "before the range nothing moves";
+  EXPECT_NE(cut.judge({units("a", {0, 3, 3})}, {}), kSound) << "two units further is nowhere";
+}
+
+TEST(Ranges, AnInsertedRangeIsAHoleAndWhatFollowsHasMoved) {
+  const Case synced{{"create a", "write a 0 12288 1 1", "sync", "insert a 4096 4096", "fsync a"}, 4};
+  EXPECT_EQ(synced.judge({units("a", {0, -1, 1, 2})}, {}), kSound);
+  EXPECT_EQ(synced.judge({units("a", {0, 1, 1, 2})}, {}), (Found{{Verdict::stale_data, Tier::posix}}))
+      << "the hole shows what was there";
+  EXPECT_NE(synced.judge({units("a", {0, -1, 2, 2})}, {}), kSound);
+  Case cut = synced;
+  cut.persisted = 2;
+  for (const std::vector<int>& from : {std::vector<int>{0, 1, 2}, {0, -1, 1, 2}, {0, 1, -1, 2}})
+    EXPECT_EQ(cut.judge({units("a", from)}, {}), kSound);
+}
+
+TEST(Ranges, WhatIsWrittenBehindAMoveInFlightMayShowWhereItsBlockWas) {
+  const Case cut{
+      {"create a", "write a 0 16384 1 1", "sync", "collapse a 0 4096", "write a 0 4096 1 2", "fsync a"}, 2};
+  ObservedObject in_place = units("a", {0, 1, 2, 3});
+  for (std::uint64_t i = 0; i < kUnit;
+       ++i) {  // the block that has moved to the beginning, and shows as not moved
+    ContentRun& run = in_place.runs[kUnit + i];
+    run.kind = ContentRun::Kind::moved;
+    run.version = 2, run.stamped_block = i;
+  }
+  EXPECT_EQ(cut.judge({in_place}, {}), kSound);
+  in_place.runs[kUnit].version = 3;
+  EXPECT_NE(cut.judge({in_place}, {}), kSound);
+}
+
+TEST(Ranges, AnODsyncWriteInFrontOfAMoveIsNotExpectedToStayWhereItWas) {
+  const Case cut{{"create a", "write a 0 12288 1 1", "sync", "write-dsync a 4096 4096 1 2",
+                  "collapse a 0 4096", "fsync a"},
+                 3};
+  ObservedObject moved = units("a", {1, 2});
+  for (std::uint64_t i = 0; i < kUnit; ++i) moved.runs[i].version = 2;
+  EXPECT_EQ(cut.judge({moved}, {}), kSound);
+}
+
+TEST(Ranges, ACloneShowsWhatItsSourceHeldThen) {
+  const Case synced{{"create a", "write a 0 16384 1 1", "create b", "sync", "clone a 4096 8192 b 4096",
+                     "write a 0 16384 1 2", "fsync b"},
+                    6};
+  const Tree a{units("a", {0, 1, 2, 3})};
+  const auto with = [&](ObservedObject b) { return Tree{a[0], std::move(b)}; };
+  EXPECT_EQ(synced.judge(with(units("b", {-1, 1, 2}, 2)), {}), kSound);
+  EXPECT_EQ(synced.judge(with(units("b", {-1, -1, -1}, 2)), {}), kLostOfRange);
+  ObservedObject later = units("b", {-1, 1, 2}, 2);
+  for (std::uint64_t i = kUnit; i < 3 * kUnit; ++i) later.runs[i].version = 2;
+  EXPECT_NE(synced.judge(with(later), {}), kSound) << "what the source got afterwards is not its clone's";
+  Case cut = synced;
+  cut.persisted = 3;
+  EXPECT_EQ(cut.judge(with(units("b", {}, 2)), {}), kSound);
+  EXPECT_EQ(cut.judge(with(units("b", {-1, -1, 2}, 2)), {}), kSound);
+  EXPECT_NE(cut.judge(with(units("b", {-1, 2, 2}, 2)), {}), kSound);
+}
+
+TEST(Ranges, WithoutACloneAnotherFilesBlocksAreStale) {
+  const Case dedupe{{"create a", "write a 0 8192 1 1", "create b", "write b 0 4096 2 2", "sync",
+                     "dedupe a 0 4096 b 0", "fsync b"},
+                    6};
+  EXPECT_EQ(dedupe.judge({units("a", {0, 1}), file("b", kUnit, 2, 2, 2)}, {}), kSound);
+  EXPECT_EQ(dedupe.judge({units("a", {0, 1}), units("b", {0}, 2)}, {}),
+            (Found{{Verdict::stale_data, Tier::integrity}}))
+      << "ranges that differ are not shared";
+}
+
+TEST(Ranges, TheyMustLieInTheFile) {
+  for (const Lines& lines : {Lines{"create a", "write a 0 8192 1 1", "collapse a 0 8192"},
+                             {"create a", "write a 0 8192 1 1", "insert a 8192 4096"},
+                             {"create a", "write a 0 8192 1 1", "create b", "clone a 0 12288 b 0"}}) {
+    std::vector<workload::Operation> list;
+    for (const std::string& line : lines) list.push_back(workload::parse_operation(line, "test").value());
+    EXPECT_FALSE(Oracle::follow(list, {})) << lines.back();
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::oracle
