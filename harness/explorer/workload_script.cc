@@ -250,7 +250,7 @@ Result<std::string> operations_in_shell(std::span<const Operation> operations,
 Result<std::string> workload_script(const ReproducerOf& of) {
   const adapters::LinuxAdapter& filesystem = *of.filesystem;
   if (const auto can = can_be_reproduced(filesystem); !can) return pass_on(can);
-  if (of.operations.empty()) return fail("workload.sh", "the operations of this recording are not known");
+  if (of.operations.empty()) return fail("the recording", "its operations are not known");
   const auto operations = operations_in_shell(of.operations, of.failed_operations);
   if (!operations) return pass_on(operations);
   const auto state = states::parse_crash_state(of.state);

@@ -49,7 +49,7 @@ done
 # the same as qcow2
 "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o packed --format qcow2 --json >out || failed "qcow2"
 # a recording without a list of operations has no workload to repeat, and that is told
-says '"workload": null' <out && says '"no_workload": "workload.sh: the operations of this recording are not known' <out && [ ! -e packed/workload.sh ] ||
+says '"workload": null' <out && says '"no_workload": "the recording: its operations are not known' <out && [ ! -e packed/workload.sh ] ||
   failed "workload.sh without operations: $(cat out)"
 qemu-img compare -q packed/crash.qcow2 disk.raw || failed "the qcow2 image is not the disk"
 intact packed "an intact qcow2 image"
