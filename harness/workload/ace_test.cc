@@ -46,16 +46,26 @@ std::string swapped(std::string lines, const std::string& one, const std::string
   return result;
 }
 
-TEST(Ace, EveryShortWorkloadOnceAndEachCanBeDone) {
-  const Ace ace(1);
-  std::set<std::string> seen;
+struct AllOf {
+  std::set<std::string> lists;
   std::set<Operation::Kind> kinds;
+};
+
+/// Each workload can be done, and none is there twice.
+AllOf all_of(const Ace& ace) {
+  AllOf all;
   for (std::uint64_t number = 0; number < ace.count(); ++number) {
     const std::vector<Operation> list = ace.workload(number);
     expect_sound(list, number);
-    EXPECT_TRUE(seen.insert(text(list)).second) << number << "\n" << text(list);
-    for (const Operation& operation : list) kinds.insert(operation.kind);
+    EXPECT_TRUE(all.lists.insert(text(list)).second) << number << "\n" << text(list);
+    for (const Operation& operation : list) all.kinds.insert(operation.kind);
   }
+  return all;
+}
+
+TEST(Ace, EveryShortWorkloadOnceAndEachCanBeDone) {
+  const Ace ace(1);
+  const auto [seen, kinds] = all_of(ace);
   EXPECT_EQ(kinds.size(), kOperationKinds - 23)
       << "all but join, begin, commit, open, close, chmod, chown, touch, rest, whiteouts, collapse, insert, clone, "
          "dedupe, store, msync, sync-range, tmpfile, mknod, remount, freeze, evict, and syncfs, which does what sync does";
@@ -68,14 +78,7 @@ TEST(Ace, EveryShortWorkloadOnceAndEachCanBeDone) {
 
 TEST(Ace, TheSecondSpaceEndsWithItsOwnWords) {
   const Ace ace(1, Ace::Words::more);
-  std::set<std::string> seen;
-  std::set<Operation::Kind> kinds;
-  for (std::uint64_t number = 0; number < ace.count(); ++number) {
-    const std::vector<Operation> list = ace.workload(number);
-    expect_sound(list, number);
-    EXPECT_TRUE(seen.insert(text(list)).second) << number << "\n" << text(list);
-    for (const Operation& operation : list) kinds.insert(operation.kind);
-  }
+  const std::set<Operation::Kind> kinds = all_of(ace).kinds;
   using Kind = Operation::Kind;
   for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::store, Kind::msync, Kind::mknod,
                           Kind::remount, Kind::freeze})

@@ -117,7 +117,7 @@ bool Draft::possible(const Operation& operation) const {
   if (operation.kind == Kind::insert)
     return is(operation.path, FileType::regular) && operation.offset < size(operation.path) &&
            size(operation.path) + operation.length <= kLargestFileBytes;
-  if (operation.kind == Kind::clone || operation.kind == Kind::dedupe) return can_share(operation);
+  if (shares_blocks(operation.kind)) return can_share(operation);
   if (operation.kind == Kind::append)  // stamps begin at multiples of their size
     return is(operation.path, FileType::regular) && size(operation.path) % kStampBytes == 0;
   if (is_write(operation.kind)) return is(operation.path, FileType::regular);

@@ -195,8 +195,7 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
           operation.kind == Kind::rename_whiteout || operation.kind == Kind::write_direct)
         return Outcome::skipped;
       // And to ranges that do not begin and end with its blocks.
-      if (moves_blocks(operation.kind) || operation.kind == Kind::clone || operation.kind == Kind::dedupe)
-        return Outcome::skipped;
+      if (moves_blocks(operation.kind) || shares_blocks(operation.kind)) return Outcome::skipped;
       break;
     case EPERM:  // what file systems without links, devices, modes or owners say
       if (operation.kind == Kind::link || operation.kind == Kind::symlink ||

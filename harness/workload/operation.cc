@@ -164,16 +164,12 @@ std::string format_argument(char letter, const Operation& operation) {
   }
 }
 
-bool has_two_files(Kind kind) {
-  return kind == Kind::clone || kind == Kind::dedupe;
-}
-
 bool takes_the_root(Kind kind) {
   return kind == Kind::fsync_directory || kind == Kind::setxattr || kind == Kind::removexattr;
 }
 
 Result<void> check_numbers(const Operation& operation, const std::string& subject) {
-  const bool two_files = has_two_files(operation.kind);
+  const bool two_files = shares_blocks(operation.kind);
   const bool range = is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
   if (range) {
     if (operation.offset % kStampBytes != 0)
@@ -247,7 +243,7 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
                 "an open file can be written, truncated, allocated, linked, synced and closed");
   }
   const bool two_paths =
-      (word_of(operation.kind).signature == "pt" && !open) || has_two_files(operation.kind);
+      (word_of(operation.kind).signature == "pt" && !open) || shares_blocks(operation.kind);
   if (two_paths && is_open_file(operation.target))
     return fail(subject, fmt::format("\"{}\" begins with %, as only open files do", operation.target));
   return {};
@@ -349,6 +345,10 @@ bool is_write(Kind kind) {
 
 bool moves_blocks(Kind kind) {
   return kind == Kind::collapse || kind == Kind::insert;
+}
+
+bool shares_blocks(Kind kind) {
+  return kind == Kind::clone || kind == Kind::dedupe;
 }
 
 std::size_t threads_of(std::span<const Operation> operations) {

@@ -188,6 +188,9 @@ bool is_write(Operation::Kind kind);
 /// collapse and insert: what lies behind the range gets another place in the file.
 bool moves_blocks(Operation::Kind kind);
 
+/// clone and dedupe: of two files, PATH and the target.
+bool shares_blocks(Operation::Kind kind);
+
 /// How many threads the list needs: one more than its highest thread number.
 std::size_t threads_of(std::span<const Operation> operations);
 

@@ -13,7 +13,7 @@ class FileSystem final : public tree::FileSystem {
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options) {
     auto store = Store::mount(system, options);
     if (!store) return pass_on(store);
-    return std::unique_ptr<FileSystem>(new FileSystem(system, *std::move(store)));
+    return std::unique_ptr<FileSystem>(new FileSystem(*std::move(store)));
   }
 
   /// What is open is closed. An error: the last commit failed; it is unmounted all the same.
@@ -44,17 +44,14 @@ class FileSystem final : public tree::FileSystem {
   }
   VfsResult<void> drop_caches() override {
     if (auto done = sync(); !done) return done;
-    cache_.drop_clean();
+    store_.cache.drop_clean();
     return {};
   }
 
  private:
-  FileSystem(os::System& system, std::unique_ptr<Store> store)
-      : tree::FileSystem(std::move(store)),
-        cache_(system.cache),
-        store_(static_cast<Store&>(tree::FileSystem::store())) {}
+  explicit FileSystem(std::unique_ptr<Store> store)
+      : tree::FileSystem(std::move(store)), store_(static_cast<Store&>(tree::FileSystem::store())) {}
 
-  os::BufferCache& cache_;
   Store& store_;  ///< the tree's
 };
 

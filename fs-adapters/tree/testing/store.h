@@ -282,22 +282,19 @@ class TestStore final : public InodeStore, public InodeOwner {
 class TestFileSystem final : public FileSystem {
  public:
   explicit TestFileSystem(os::System& system, std::uint64_t blocks)
-      : FileSystem(std::make_unique<TestStore>(system, blocks)), cache_(system.cache) {}
+      : FileSystem(std::make_unique<TestStore>(system, blocks)) {}
   TestStore& inodes() { return static_cast<TestStore&>(store()); }
   using FileSystem::close_all;
 
   VfsResult<void> sync() override {
-    return cache_.flush_all() == model::Status::ok ? VfsResult<void>() : refuse(EIO);
+    return store().cache.flush_all() == model::Status::ok ? VfsResult<void>() : refuse(EIO);
   }
   VfsResult<void> syncfs() override { return sync(); }
   VfsResult<SpaceStatus> space() override { return SpaceStatus{}; }
   VfsResult<void> drop_caches() override {
-    cache_.drop_clean();
+    store().cache.drop_clean();
     return {};
   }
-
- private:
-  os::BufferCache& cache_;
 };
 
 /// A machine with one, and a user.
