@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <optional>
 #include <vector>
+
+#include "harness/experiment/in_parallel.h"
 
 namespace headcrash::experiment {
 namespace {
@@ -16,23 +19,30 @@ double elapsed_of(const WorkloadOutcome& outcome) {
   return elapsed_s;
 }
 
-void run_cell(Cell& cell) {
+Result<WorkloadOutcome> execute(const Cell& cell, std::size_t number) {
+  const auto machine = ModelledMachine::start(cell.setup.machine);
+  if (!machine) return pass_on(machine);
+  WorkloadRun run = cell.run;
+  run.begins_after_ns = number * kBetweenBeginnings;
+  run.verify = cell.run.verify && number == 0;
+  return run_workload(**machine, run);
+}
+
+/// Its executions side by side: each has a machine of its own.
+void run_cell(Cell& cell, const Interrupted& interrupted) {
+  std::vector<std::optional<Result<WorkloadOutcome>>> executions(cell.executions);
+  if (!in_parallel(interrupted, executions.size(), [&](std::size_t i) { executions[i] = execute(cell, i); })) {
+    cell.remark = "interrupted";
+    return;
+  }
   std::vector<WorkloadOutcome> outcomes;
-  for (std::uint32_t i = 0; i < cell.executions; ++i) {
-    const auto machine = ModelledMachine::start(cell.setup.machine);
-    if (!machine) {
-      cell.remark = machine.error().message();
+  outcomes.reserve(executions.size());
+  for (auto& execution : executions) {
+    if (!*execution) {
+      cell.remark = execution->error().message();
       return;
     }
-    WorkloadRun run = cell.run;
-    run.begins_after_ns = i * kBetweenBeginnings;
-    run.verify = cell.run.verify && i == 0;
-    auto outcome = run_workload(**machine, run);
-    if (!outcome) {
-      cell.remark = outcome.error().message();
-      return;
-    }
-    outcomes.push_back(*std::move(outcome));
+    outcomes.push_back(**std::move(execution));
   }
   cell.outcome = mean_of(outcomes);
   const auto [least, most] =
@@ -83,9 +93,9 @@ const Cell& Cells::get(const Setup& setup, const std::string& workload, const ti
     cell->remark = "interrupted";
   } else {
     const double before = cpu_seconds_here();
-    run_cell(*cell);
+    run_cell(*cell, options_.interrupted);
     cell->host_s = cpu_seconds_here() - before;
-    if (options_.on_cell) options_.on_cell(*cell);
+    if (options_.on_cell && !interrupted()) options_.on_cell(*cell);
   }
   by_key_[key] = cell.get();
   all_.push_back(std::move(cell));

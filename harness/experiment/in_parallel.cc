@@ -39,7 +39,7 @@ Group* next(std::vector<Group>& groups, Group* mine) {
 
 }  // namespace
 
-bool in_parallel(const Context& context, const std::vector<std::string>& names,
+bool in_parallel(const Interrupted& interrupted, const std::vector<std::string>& names,
                  const std::function<void(std::size_t)>& run) {
   std::vector<Group> groups = grouped(names);
   std::mutex mutex;
@@ -57,7 +57,7 @@ bool in_parallel(const Context& context, const std::vector<std::string>& names,
       mine = group;
       const std::size_t one = group->members[group->begun++];
       lock.unlock();
-      const bool stops = context.interrupted();
+      const bool stops = interrupted && interrupted();
       if (!stops) run(one);
       lock.lock();
       group->first_is_done = true;
@@ -72,10 +72,10 @@ bool in_parallel(const Context& context, const std::vector<std::string>& names,
   return !stopped;
 }
 
-bool in_parallel(const Context& context, std::size_t count, const std::function<void(std::size_t)>& run) {
+bool in_parallel(const Interrupted& interrupted, std::size_t count, const std::function<void(std::size_t)>& run) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
-  return in_parallel(context, names, run);
+  return in_parallel(interrupted, names, run);
 }
 
 }  // namespace headcrash::experiment

@@ -7,27 +7,16 @@
 #include <map>
 #include <mutex>
 
-#include "harness/experiment/cells.h"
-
 namespace headcrash::experiment {
 namespace {
 
-/// `interrupted`: nothing is never.
-struct Whole {
-  Cells cells{CellOptions{}};
-  Context context;
-  explicit Whole(std::function<bool()> interrupted = {})
-      : context{.cells = cells, .interrupt_requested = std::move(interrupted)} {}
-};
-
 TEST(InParallel, CallsEachOnceAndTheFirstOfAGroupBeforeAnyOther) {
-  const Whole one;
   const std::vector<std::string> groups{"a", "b", "a", "a", "b", "c", "a", "a"};
   for (int round = 0; round < 50; ++round) {
     std::mutex mutex;
     std::map<std::size_t, int> called;
     std::map<std::string, bool> made;
-    EXPECT_TRUE(in_parallel(one.context, groups, [&](std::size_t i) {
+    EXPECT_TRUE(in_parallel({}, groups, [&](std::size_t i) {
       const std::lock_guard lock(mutex);
       ++called[i];
       if (const bool first = i == 0 || i == 1 || i == 5; first)
@@ -41,13 +30,12 @@ TEST(InParallel, CallsEachOnceAndTheFirstOfAGroupBeforeAnyOther) {
 }
 
 TEST(InParallel, NothingToRun) {
-  EXPECT_TRUE(in_parallel(Whole().context, 0, [](std::size_t) { FAIL(); }));
+  EXPECT_TRUE(in_parallel({}, 0, [](std::size_t) { FAIL(); }));
 }
 
 TEST(InParallel, EndsWhenItIsInterrupted) {
   std::atomic<int> runs{0};
-  const Whole one([&] { return runs >= 3; });
-  EXPECT_FALSE(in_parallel(one.context, 100, [&](std::size_t) { ++runs; }));
+  EXPECT_FALSE(in_parallel([&] { return runs >= 3; }, 100, [&](std::size_t) { ++runs; }));
   EXPECT_LE(runs, 4) << "one more on the other thread at most";
 }
 

@@ -98,7 +98,7 @@ std::vector<ClaimAnswer> laddis(Context& context) {
   for (const Device device : devices) {
     const MachineChoice choice = choice_of(context, device);
     std::vector<RateOutcome> outcomes(numbers.size() * kRates.size());
-    const bool done = in_parallel(context, numbers.size(), [&](std::size_t r) {
+    const bool done = in_parallel(context.interrupt_requested, numbers.size(), [&](std::size_t r) {
       const Row& row = rows()[numbers[r]];
       const auto image = image_with_set(row, choice, context.scaled ? kRates.front() : kRates.back());
       for (std::size_t i = 0; i < kRates.size(); ++i) {

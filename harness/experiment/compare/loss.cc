@@ -96,7 +96,7 @@ const std::vector<RowLoss>* Session::losses(Context& context) {
   const std::vector<std::size_t> numbers = rows_of(context);
   std::vector<RowLoss> made(numbers.size());
   std::vector<double> modelled_s(numbers.size());
-  if (!in_parallel(context, numbers.size(),
+  if (!in_parallel(context.interrupt_requested, numbers.size(),
                    [&](std::size_t i) { made[i] = loss_of(context, numbers[i], modelled_s[i]); }))
     return nullptr;
   for (const double each : modelled_s) context.modelled_s += each;

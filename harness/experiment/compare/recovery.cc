@@ -133,7 +133,7 @@ const std::vector<RecoveryTable>* Session::recoveries(Context& context) {
   }
   const auto formats = grouped(numbers, &Row::format);  // each with one image
   std::vector<double> modelled_s(made.size() * formats.size());
-  const bool done = in_parallel(context, modelled_s.size(), [&](std::size_t job) {
+  const bool done = in_parallel(context.interrupt_requested, modelled_s.size(), [&](std::size_t job) {
     RecoveryTable& table = made[job / formats.size()];
     const auto& places = formats[job % formats.size()];
     ModelledMachineOptions machine =

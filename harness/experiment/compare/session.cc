@@ -62,13 +62,13 @@ const TimedTable* Session::on(Context& context, Device device) {
   table.outcomes.assign(table.row_numbers.size(), std::vector<Outcome>(width));
   const auto formats = grouped(table.row_numbers, &Row::format);
   std::vector<Result<std::shared_ptr<const MachineImage>>> images(table.row_numbers.size());
-  bool done = in_parallel(context, formats.size(), [&](std::size_t i) {
+  bool done = in_parallel(context.interrupt_requested, formats.size(), [&](std::size_t i) {
     const Row& row = rows()[table.row_numbers[formats[i].front()]];
     const auto image = ModelledMachine::image_of(machine_of(row, choice_of(context, device)));
     for (const std::size_t place : formats[i]) images[place] = image;
   });
   if (!done) return nullptr;
-  done = in_parallel(context, table.row_numbers.size() * width, [&](std::size_t i) {
+  done = in_parallel(context.interrupt_requested, table.row_numbers.size() * width, [&](std::size_t i) {
     const std::size_t place = i / width, column = i % width;
     table.outcomes[place][column] =
         images[place] ? measure(context, rows()[table.row_numbers[place]], choice_of(context, device),
@@ -99,7 +99,7 @@ const TimedTable* Session::aged(Context& context, const AgedOn& on) {
   // Rows of one system in two groups share its disks.
   const auto systems =
       grouped(table.row_numbers, [](const Row& row) { return row.system->full_name() + " " + row.format(); });
-  const bool done = in_parallel(context, systems.size(), [&](std::size_t job) {
+  const bool done = in_parallel(context.interrupt_requested, systems.size(), [&](std::size_t job) {
     const Row& row = rows()[table.row_numbers[systems[job].front()]];
     MachineChoice choice = choice_of(context, on.device);
     choice.size_bytes = static_cast<std::uint64_t>(context.scaled ? 32 : context.parameter("aged-mib"))

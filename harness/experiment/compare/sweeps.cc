@@ -66,7 +66,7 @@ std::vector<ClaimAnswer> run(Context& context, const Sweep& sweep) {
   const std::size_t settings = sweep.settings.size();
   // By row, column and setting.
   std::vector<Outcome> outcomes(sweep.numbers.size() * sweep.columns.size() * settings);
-  const bool done = in_parallel(context, sweep.numbers.size(), [&](std::size_t r) {
+  const bool done = in_parallel(context.interrupt_requested, sweep.numbers.size(), [&](std::size_t r) {
     const Row& row = rows()[sweep.numbers[r]];
     const auto image = ModelledMachine::image_of(machine_of(row, choice_of(context, Device::drive)));
     for (std::size_t i = 0; i < sweep.columns.size() * settings; ++i) {

@@ -85,7 +85,7 @@ std::optional<std::vector<CrashOutcome>> crash_all(Context& context, const std::
   std::vector<std::string> images;
   images.reserve(cuts.size());
   for (const Cut& each : cuts) images.push_back(fmt::format("{} {}", image_of(each.choice), each.load));
-  const bool done = in_parallel(context, images, [&](std::size_t i) {
+  const bool done = in_parallel(context.interrupt_requested, images, [&](std::size_t i) {
     outcomes[i] = crash(context, session, cuts[i].choice, cuts[i].load, cuts[i].seed);
   });
   for (const CrashOutcome& one : outcomes) context.modelled_s += one.modelled_s;
