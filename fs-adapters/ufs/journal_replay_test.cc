@@ -2,6 +2,11 @@
 
 #include "fs-adapters/ufs/journal_replay.h"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
 #include "fs-adapters/ufs/image_reader.h"
 #include "fs-adapters/ufs/journal_area.h"
 #include "fs-adapters/ufs/testing/mounted.h"
@@ -53,12 +58,12 @@ std::unique_ptr<media::MemoryStore> store_of(const std::vector<std::byte>& bytes
 /// Everything but the journal's own area.
 void expect_same(const std::vector<std::byte>& a, const std::vector<std::byte>& b, const Superblock& super,
                  const std::string& what) {
-  const std::size_t from = std::size_t{super.journal.at} * super.fragment_bytes;
-  const std::size_t end = from + std::size_t{super.journal.fragments} * super.fragment_bytes;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i] != b[i] && (i < from || i >= end)) {
-      FAIL() << what << ": byte " << i << " of fragment " << i / super.fragment_bytes;
-    }
+  const std::size_t from = super.journal.at, end = from + super.journal.fragments;
+  ASSERT_EQ(a.size(), b.size()) << what;
+  for (std::size_t i = 0, at = 0; at < a.size(); ++i, at += super.fragment_bytes)
+    if (i < from || i >= end)
+      ASSERT_EQ(std::memcmp(&a[at], &b[at], std::min<std::size_t>(super.fragment_bytes, a.size() - at)), 0)
+          << what << ": fragment " << i;
 }
 
 TEST(JournalReplay, LeavesNothingToRepair) {

@@ -31,7 +31,8 @@ Result<WorkloadOutcome> execute(const Cell& cell, std::size_t number) {
 /// Its executions side by side: each has a machine of its own.
 void run_cell(Cell& cell, const Interrupted& interrupted) {
   std::vector<std::optional<Result<WorkloadOutcome>>> executions(cell.executions);
-  if (!in_parallel(interrupted, executions.size(), [&](std::size_t i) { executions[i] = execute(cell, i); })) {
+  if (!in_parallel(interrupted, executions.size(),
+                   [&](std::size_t i) { executions[i] = execute(cell, i); })) {
     cell.remark = "interrupted";
     return;
   }

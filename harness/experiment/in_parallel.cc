@@ -72,7 +72,8 @@ bool in_parallel(const Interrupted& interrupted, const std::vector<std::string>&
   return !stopped;
 }
 
-bool in_parallel(const Interrupted& interrupted, std::size_t count, const std::function<void(std::size_t)>& run) {
+bool in_parallel(const Interrupted& interrupted, std::size_t count,
+                 const std::function<void(std::size_t)>& run) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
   return in_parallel(interrupted, names, run);

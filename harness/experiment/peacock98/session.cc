@@ -82,8 +82,8 @@ std::vector<LaddisOutcome> Session::loads(Context& context, const std::vector<Lo
   images.reserve(loads.size());
   for (const Load& each : loads) images.push_back(image_of(each.choice));
   std::vector<LaddisOutcome> outcomes(loads.size());
-  const bool done =
-      in_parallel(context.interrupt_requested, images, [&](std::size_t i) { outcomes[i] = run(context, loads[i]); });
+  const bool done = in_parallel(context.interrupt_requested, images,
+                                [&](std::size_t i) { outcomes[i] = run(context, loads[i]); });
   for (const LaddisOutcome& one : outcomes) context.modelled_s += one.modelled_s;
   if (!done) outcomes.clear();
   return outcomes;
@@ -110,7 +110,8 @@ bool Session::prepare(Context& context) {
       wanted.push_back(std::move(choice));
     }
   std::vector<Curve> made(wanted.size());
-  const bool done = in_parallel(context.interrupt_requested, images, [&](std::size_t i) { made[i] = make(context, wanted[i]); });
+  const bool done = in_parallel(context.interrupt_requested, images,
+                                [&](std::size_t i) { made[i] = make(context, wanted[i]); });
   if (!done) return false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     for (const CurvePoint& point : made[i].points) context.modelled_s += point.outcome.modelled_s;
