@@ -74,11 +74,8 @@ class RandomRun {
   }
 
   std::optional<std::uint64_t> acked(model::RequestId request) const {
-    for (std::uint64_t i = 0; i < events(); ++i)
-      if (all_events_[i].what == RunEvent::What::ack && all_events_[i].request == request &&
-          all_events_[i].ok)
-        return i;
-    return std::nullopt;
+    const auto found = acked_.find(request);
+    return found == acked_.end() ? std::nullopt : std::optional(found->second);
   }
 
   /// By the words of the standard, flush by flush.
@@ -139,6 +136,8 @@ class RandomRun {
 
  private:
   void note(RunEvent happening) {
+    if (happening.what == RunEvent::What::ack && happening.ok)
+      acked_.try_emplace(happening.request, all_events_.size());
     all_events_.push_back(std::move(happening));
     snapshots_.push_back(medium_);
   }
@@ -240,6 +239,7 @@ class RandomRun {
   Bytes medium_, before_;
   std::vector<Bytes> snapshots_;
   std::vector<RunEvent> all_events_;
+  std::map<model::RequestId, std::uint64_t> acked_;  ///< the first event that answers a request with success
   std::vector<model::RequestId> in_flight_;
   std::map<model::RequestId, RunEvent> cached_;
   model::RequestId last_request_ = 0;
