@@ -7,6 +7,8 @@
 #include "harness/explorer/block_kind.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -97,12 +99,65 @@ std::string xfs_owner(std::string_view type, Bytes block) {
   return {};
 }
 
+std::string_view type_in_mode(std::uint64_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return "file";
+    case S_IFDIR:
+      return "directory";
+    case S_IFLNK:
+      return "symlink";
+    default:
+      return "special file";
+  }
+}
+
+/// "inodes 128 to 135; in use: 128 (directory), 131 (file)", of version 3, which has its number in it.
+std::optional<std::string> xfs_inodes(Bytes block) {
+  constexpr std::size_t kMode = 2, kVersion = 4, kNumber = 152, kSmallest = 512;
+  constexpr std::size_t kShown = 4;
+  const auto is_inode = [&](std::size_t at) {
+    return at + kNumber + 8 <= block.size() && big(block, at, 2) == 0x494e &&
+           big(block, at + kVersion, 1) == 3;
+  };
+  if (!is_inode(0)) return std::nullopt;
+  std::size_t size = kSmallest;
+  while (size < block.size() && !is_inode(size)) size *= 2;
+  std::vector<std::string> used;
+  std::size_t count = 0;
+  for (; is_inode(count * size); ++count) {
+    const std::size_t at = count * size;
+    if (const std::uint64_t mode = big(block, at + kMode, 2); mode != 0)
+      used.push_back(fmt::format("{} ({})", big(block, at + kNumber, 8), type_in_mode(mode)));
+  }
+  std::string text = fmt::format("inode {}", big(block, kNumber, 8));
+  if (count > 1)
+    text =
+        fmt::format("inodes {} to {}", big(block, kNumber, 8), big(block, (count - 1) * size + kNumber, 8));
+  if (used.empty()) return text + ", none in use";
+  const std::size_t more = used.size() - std::min(used.size(), kShown);
+  used.resize(used.size() - more);
+  return fmt::format("{}; in use: {}{}", text, fmt::join(used, ", "),
+                     more == 0 ? "" : fmt::format(", {} more", more));
+}
+
+/// ", inodes 257 to 259" of a leaf of a tree of files: the owners of its items, which are in the order of inodes.
+std::string btrfs_inodes(Bytes node, std::uint64_t items) {
+  constexpr std::size_t kHeader = 101, kItem = 25;
+  constexpr std::uint64_t kFirst = 256;
+  if (items == 0 || kHeader + items * kItem > node.size()) return {};
+  const std::uint64_t first = little(node, kHeader, 8), last = little(node, kHeader + (items - 1) * kItem, 8);
+  if (first < kFirst || last < first) return {};
+  return first == last ? fmt::format(", inode {}", first) : fmt::format(", inodes {} to {}", first, last);
+}
+
 /// A node has no magic number; its header makes sense or does not.
 std::optional<std::string> btrfs_node(Bytes block) {
   if (block.size() < 101) return std::nullopt;
   const std::uint64_t at = little(block, 48, 8), generation = little(block, 80, 8),
                       owner = little(block, 88, 8);
   const std::uint64_t items = little(block, 96, 4), level = little(block, 100, 1);
+  constexpr std::uint64_t kLogTree = ~std::uint64_t{5};  // BTRFS_TREE_LOG_OBJECTID, -6
   if (at == 0 || at % kBtrfsSectorBytes != 0 || generation == 0 || generation >> 40 != 0 || level > 7 ||
       items > 1000)
     return std::nullopt;
@@ -112,12 +167,15 @@ std::optional<std::string> btrfs_node(Bytes block) {
   std::string tree;
   if (owner > 0 && owner < kTrees.size()) {
     tree = kTrees.at(owner);
-  } else if (owner == ~std::uint64_t{5}) {  // BTRFS_TREE_LOG_OBJECTID, -6
+  } else if (owner == kLogTree) {
     tree = "log";
   } else {
     return std::nullopt;
   }
-  return fmt::format("node of the {} tree, level {}, generation {}", tree, level, generation);
+  constexpr std::uint64_t kFileSystemTree = 5;
+  const bool of_files = owner == kFileSystemTree || owner == kLogTree;
+  return fmt::format("node of the {} tree, level {}, generation {}{}", tree, level, generation,
+                     of_files && level == 0 ? btrfs_inodes(block, items) : "");
 }
 
 /// Words for neighbours, counted while they are the same.
@@ -182,6 +240,8 @@ std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, B
     auto placed =
         disk.map != nullptr && magic.block == BlockClass::inode ? disk.map->at(lba, block) : std::nullopt;
     if (placed) return placed;
+    if (auto inodes = type == "xfs" && magic.block == BlockClass::inode ? xfs_inodes(block) : std::nullopt)
+      return BlockKind{magic.block, *std::move(inodes)};
     return BlockKind{magic.block, std::string(magic.what) + xfs_owner(type, block)};
   }
   std::optional<std::string> journal;

@@ -268,6 +268,48 @@ TEST(DescribeWrite, NamesWhatSaysItsName) {
   EXPECT_EQ(describe_write("ext2", 8, disk_start), "metadata or data of no known kind");
 }
 
+/// As `mkfs.xfs` and a `mkdir` leave them: the version is 3, the number is at 152, what is free has no mode.
+TEST(DescribeWrite, NamesTheInodesOfXfs) {
+  std::vector<std::byte> cluster(4096);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const auto put = [&](std::size_t at, unsigned value) {
+      cluster[i * 512 + at] = static_cast<std::byte>(value);
+    };
+    put(0, 'I');
+    put(1, 'N');
+    put(4, 3);
+    put(159, 128 + static_cast<unsigned>(i));
+  }
+  EXPECT_EQ(describe_write("xfs", 64, cluster), "inodes 128 to 135, none in use");
+  cluster[2] = cluster[512 * 3 + 2] = std::byte{0x41};  // S_IFDIR, 0755
+  cluster[512 * 4 + 2] = std::byte{0x81};               // S_IFREG
+  EXPECT_EQ(describe_write("xfs", 64, cluster),
+            "inodes 128 to 135; in use: 128 (directory), 131 (directory), 132 (file)");
+  EXPECT_EQ(describe_write("xfs", 64, std::span(cluster).subspan(2048, 512)),
+            "inode 132; in use: 132 (file)");
+  EXPECT_EQ(describe_write("ext4", 64, cluster), "metadata or data of no known kind");
+  cluster[4] = std::byte{2};  // has no number in it
+  EXPECT_EQ(describe_write("xfs", 64, cluster), "inodes");
+}
+
+TEST(DescribeWrite, NamesTheInodesOfALeafOfBtrfs) {
+  std::vector<std::byte> leaf(4096);
+  const auto put = [&](std::size_t at, unsigned value) { leaf[at] = static_cast<std::byte>(value); };
+  put(49, 0x40);                                        // its place, 16 384
+  put(80, 7);                                           // generation
+  put(88, 5);                                           // owner: the tree of files
+  put(96, 2);                                           // items
+  put(101 + 1, 1), put(101 + 25, 3), put(101 + 26, 1);  // 256 and 259
+  EXPECT_EQ(describe_write("btrfs", 64, leaf),
+            "node of the file system tree, level 0, generation 7, inodes 256 to 259");
+  put(101 + 25, 0);
+  EXPECT_EQ(describe_write("btrfs", 64, leaf),
+            "node of the file system tree, level 0, generation 7, inode 256");
+  put(100, 1);
+  EXPECT_EQ(describe_write("btrfs", 64, leaf), "node of the file system tree, level 1, generation 7")
+      << "no leaf";
+}
+
 /// Payloads come from recordings that may be damaged: any bytes of any length are described.
 TEST(DescribeWrite, TakesAnything) {
   Random random(7);
