@@ -331,8 +331,9 @@ Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::in
     const auto newest = database.newest_run("bench");
     if (!newest) return pass_on(newest);
     if (!*newest)
-      return fail(database.path().string(), "holds no benchmark yet",
-                  "run one first: headcrash bench FILE.toml");
+      return fail(
+          database.path().string(), "holds no benchmark yet",
+          "run one first: headcrash bench FILE.toml; --baseline, --csv and --junit are for benchmarks");
     run = *newest;
   }
   auto facts = gather_outline(database, *run);
