@@ -11,8 +11,7 @@
 
 #include "harness/explorer/array_cut.h"
 #include "harness/explorer/block_kind.h"
-#include "harness/explorer/disk_map.h"
-#include "harness/explorer/ext_history.h"
+#include "harness/explorer/known_disks.h"
 #include "harness/explorer/lost_writes.h"
 #include "harness/workload/stamp.h"
 #include "plugin/record/recording.h"
@@ -28,7 +27,6 @@ using report::TimelineState;
 using states::CrashState;
 using states::RunHistory;
 
-constexpr std::size_t kTimelineBytes = 256 << 10;  // of one write; larger ones are known by their beginning
 constexpr std::size_t kNamesShown = 4;
 
 /// The names that each file of a workload has had.
@@ -253,50 +251,33 @@ class Timeline {
     }
   }
 
-  /// What is known of a device's blocks.
-  struct Disk {
-    DiskMap map;
-    std::optional<ExtHistory> history;
-  };
-
   Result<void> tell_blocks() {
     const auto reader = record::RecordingReader::open(run_.path());
     if (!reader) return pass_on(reader);
-    std::map<std::size_t, Disk> disks;
+    std::vector<model::DeviceId> devices;
     for (const TimelineRequest& request : page_.requests) {
-      if (request.op == TimelineRequest::Op::read) continue;
-      if (!disks.contains(request.device)) disks.emplace(request.device, disk_of(request.device));
-      Disk& disk = disks.at(request.device);
-      if (disk.history) disk.history->will_write(request.lba, request.sectors);
-      if (page_.filesystem_type.empty()) page_.filesystem_type = disk.map.type();
+      const auto device = static_cast<model::DeviceId>(request.device);
+      if (request.op != TimelineRequest::Op::read && std::ranges::find(devices, device) == devices.end())
+        devices.push_back(device);
     }
-    for (std::size_t i = 0; i < page_.requests.size(); ++i) {
-      const TimelineRequest& request = page_.requests[i];
-      if (request.op == TimelineRequest::Op::read || !disks.at(request.device).history) continue;
-      ExtHistory& history = *disks.at(request.device).history;
-      if (request.op != TimelineRequest::Op::write) {
-        history.zero(request.lba, request.sectors);
-      } else if (bytes_at_[i] != 0) {
-        const auto data = payload(*reader, i);
-        if (!data) return pass_on(data);
-        history.write(i, request.lba, *data);
-      }
-    }
+    auto known = KnownDisks::read(run_, options_.type, devices);
+    if (!known) return pass_on(known);
+    disks_ = *std::move(known);
+    page_.filesystem_type = disks_.type();
     for (std::size_t i = 0; i < page_.requests.size(); ++i)
-      if (const auto told = tell_block(*reader, i, disks); !told) return told;
+      if (const auto told = tell_block(*reader, i); !told) return told;
     return {};
   }
 
   /// Or the beginning of it.
   Result<std::vector<std::byte>> payload(const record::RecordingReader& reader, std::size_t i) const {
     std::vector<std::byte> data(
-        std::min<std::size_t>(std::size_t{page_.requests[i].sectors} * model::kSectorBytes, kTimelineBytes));
+        std::min<std::size_t>(std::size_t{page_.requests[i].sectors} * model::kSectorBytes, kDescribedBytes));
     if (const auto read = reader.read_at(bytes_at_[i], data); !read) return pass_on(read);
     return data;
   }
 
-  Result<void> tell_block(const record::RecordingReader& reader, std::size_t i,
-                          const std::map<std::size_t, Disk>& disks) {
+  Result<void> tell_block(const record::RecordingReader& reader, std::size_t i) {
     TimelineRequest& request = page_.requests[i];
     if (request.op == TimelineRequest::Op::read) {
       request.what = "a read";
@@ -310,50 +291,15 @@ class Timeline {
     }
     const auto data = payload(reader, i);
     if (!data) return pass_on(data);
-    const Disk& disk = disks.at(request.device);
-    const ExtHistory* history = disk.history ? &*disk.history : nullptr;
-    BlockKind kind = kind_of_write({&disk.map, history, i}, request.lba, *data);
+    const KnownDisk disk = disks_.at(static_cast<model::DeviceId>(request.device), request.submitted.event);
+    BlockKind kind = kind_of_write(disk, request.lba, *data);
     request.block = kind.block;
     request.what = std::move(kind.what);
     for (std::size_t at = 0; at < report::kShownBytes; ++at) request.bytes += static_cast<char>((*data)[at]);
-    tell_file(
-        request, *data,
-        history != nullptr ? history->files(i, request.lba, request.sectors) : std::vector<std::string>{});
+    tell_file(request, *data,
+              disk.history != nullptr ? disk.history->files(disk.request, request.lba, request.sectors)
+                                      : std::vector<std::string>{});
     return {};
-  }
-
-  /// The history begins with what was there before the recording; without a base that is nothing.
-  Disk disk_of(std::size_t device) const {
-    Disk disk{map_of(device), std::nullopt};
-    if (!disk.map.ext()) return disk;
-    disk.history.emplace(*disk.map.ext(), reader_of(before(static_cast<model::DeviceId>(device))));
-    return disk;
-  }
-  ReadSectors reader_of(std::shared_ptr<const states::StateImage> image) const {
-    return [this, image = std::move(image)](std::uint64_t lba, std::span<std::byte> into) -> Result<void> {
-      if (!image || lba + into.size() / model::kSectorBytes > image->sectors())
-        return fail(run_.path().string(), "has no such sectors");
-      return image->read(lba, into);
-    };
-  }
-
-  /// What was on the disk before the recording; of an array what was written to it then. Null: not known.
-  std::shared_ptr<const states::StateImage> before(model::DeviceId id) const {
-    if (auto image = run_.base_image(id)) return image;
-    if (!run_.header().base || run_.header().devices[id].medium) return nullptr;
-    const auto base = RunHistory::load(run_.path().parent_path() / run_.header().base->recording);
-    return base ? image_of(**base, id) : nullptr;
-  }
-  /// From what was there before, or else from what is there at the end.
-  DiskMap map_of(std::size_t device) const {
-    const auto id = static_cast<model::DeviceId>(device);
-    std::shared_ptr<const states::StateImage> image = before(id);
-    if (!image) image = image_of(run_, id);
-    return DiskMap::read(options_.type, reader_of(std::move(image)));
-  }
-  static std::shared_ptr<const states::StateImage> image_of(const RunHistory& run, model::DeviceId device) {
-    auto made = run.image({.device = device, .event = run.events()}, device);
-    return made ? std::make_shared<const states::StateImage>(std::move(*made)) : nullptr;
   }
 
   /// `known`: what the file system's own blocks say.
@@ -457,7 +403,7 @@ class Timeline {
       }
       return told;
     }
-    const auto lost = lost_writes(run_, state, options_.type);
+    const auto lost = lost_writes(run_, state, disks_);
     if (!lost) return pass_on(lost);
     for (const LostWrite& each : lost->writes) {
       const auto device = std::ranges::find(run_.header().devices, each.disk, &record::RecordedDevice::name);
@@ -491,6 +437,7 @@ class Timeline {
   const TimelineOptions& options_;
   FileNames names_;
   CrashPage page_;
+  KnownDisks disks_;
   using Requests = std::unordered_map<model::RequestId, std::size_t>;
   std::map<model::DeviceId, std::unordered_map<model::RequestId, std::pair<bool, std::size_t>>> waiting_;
   std::map<model::DeviceId, Requests> of_request_;

@@ -97,10 +97,6 @@ std::optional<BlockKind> DiskMap::at(std::uint64_t lba, Bytes block) const {
                        first ? fmt::format("directory, inode {}", little(one, 0, 4)) : "directory"};
     }
   }
-  constexpr std::size_t kXfsInodeNumber = 152;  // di_ino, of version 3
-  if (type_ == "xfs" && block.size() >= kXfsInodeNumber + 8 && big(block, 0, 2) == 0x494e &&
-      big(block, 4, 1) == 3)
-    return BlockKind{BlockClass::inode, fmt::format("inodes from {} on", big(block, kXfsInodeNumber, 8))};
   return std::nullopt;
 }
 

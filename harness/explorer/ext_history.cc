@@ -206,11 +206,12 @@ std::optional<ExtHistory::Story> ExtHistory::story_of(std::size_t request, std::
   if (after != places_.begin() && block < std::prev(after)->first + std::prev(after)->blocks) {
     const Place& place = *std::prev(after);
     const Block old = before(of, block);
-    if (place.kind == Place::Kind::inode_table) return inodes(request, place, block, data, old);
+    if (place.kind == Place::Kind::inode_table)
+      return inodes(request, place, block, data, old, known(of, block));
     const ExtLayout::Group& group = layout_.groups[place.group];
     const bool unwritten =
         place.kind == Place::Kind::inode_bitmap ? group.inode_bitmap_unwritten : group.block_bitmap_unwritten;
-    if (unwritten && !in_place_.contains(block) && !logged_.contains(block)) return first_bitmap(place);
+    if (unwritten && !known(of, block)) return first_bitmap(place);
     return bitmap(place, data, old);
   }
   const auto node = nodes_.find(block);
@@ -225,12 +226,16 @@ std::optional<ExtHistory::Story> ExtHistory::story_of(std::size_t request, std::
   return std::nullopt;
 }
 
+/// A copy in the journal says nothing of what is in place.
+bool ExtHistory::known(Of of, std::uint64_t block) const {
+  return in_place_.contains(block) || (of == Of::journal && logged_.contains(block));
+}
+
 ExtHistory::Story ExtHistory::inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
-                                     const Block& old) {
+                                     const Block& old, bool is_known) {
   Story story{.what = fmt::format("inode table of group {}", place.group), .block = BlockClass::inode};
   const std::uint64_t first =
       place.group * layout_.inodes_per_group + 1 + (block - place.first) * layout_.inodes_per_block();
-  const bool is_known = in_place_.contains(block) || logged_.contains(block);
   const Block zeroes(layout_.inode_bytes);
   for (std::uint64_t i = 0; i < layout_.inodes_per_block(); ++i) {
     // What mkfs has not written holds anything.

@@ -89,7 +89,10 @@ class ExtHistory {
   enum class Of : std::uint8_t { journal, place };
   Block before(Of of, std::uint64_t block) const;
   std::optional<Story> story_of(std::size_t request, std::uint64_t block, Bytes data, Of of);
-  Story inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data, const Block& old);
+  /// Was anything written to it, or to its copy in the journal?
+  bool known(Of of, std::uint64_t block) const;
+  Story inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data, const Block& old,
+               bool is_known);
   static Story first_bitmap(const Place& place);
   Story bitmap(const Place& place, Bytes data, const Block& old) const;
   Story directory(std::size_t request, std::uint64_t block, Bytes data, const Block& old);

@@ -2,6 +2,7 @@
 // differs is what was written.
 #include "harness/explorer/ext_history.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <map>
 
 #include "harness/explorer/block_kind.h"
+#include "harness/explorer/lost_writes.h"
+#include "harness/explorer/testing/recorded_disk.h"
 #include "plugin/base/process.h"
 #include "plugin/base/random.h"
 #include "plugin/base/testing/temporary_folder.h"
@@ -76,13 +79,19 @@ class ExtImage {
 /// The blocks that differ, each a write, in their order on the disk or against it.
 class Written {
  public:
-  enum class Order : std::uint8_t { as_on_disk, backwards };
+  enum class Order : std::uint8_t { as_on_disk, backwards, journal_first };
   Written(const ExtBytes& before, const ExtBytes& after, Order order = Order::as_on_disk)
       : before_(before), after_(after), map_(DiskMap::read("ext4", sectors_of(before))) {
     const std::size_t step = map_.ext()->block_bytes;
     for (std::size_t at = 0; at < before.size(); at += step)
       if (!std::equal(&before[at], &before[at] + step, &after[at])) places_.push_back(at);
     if (order == Order::backwards) std::ranges::reverse(places_);
+    if (order == Order::journal_first)
+      std::ranges::stable_partition(places_, [&](std::size_t at) {
+        return std::ranges::any_of(map_.ext()->journal, [&](const ExtExtent& each) {
+          return at / step >= each.first && at / step < each.first + each.blocks;
+        });
+      });
     history_.emplace(*map_.ext(), sectors_of(before_));
     for (const std::size_t at : places_) history_->will_write(at / 512, step / 512);
     for (std::size_t i = 0; i < places_.size(); ++i) history_->write(i, places_[i] / 512, block(i));
@@ -212,6 +221,58 @@ TEST(ExtHistory, WhatWasOnTheDiskBeforeMkfsIsNoInode) {
   EXPECT_EQ(written.that_are("inode table of group 0: inode 12, /foo (created, 20000 bytes)").size(), 1U)
       << written.all();
   EXPECT_EQ(written.all().find("inode 13"), std::string::npos) << written.all();
+}
+
+/// A bitmap that mke2fs has left out holds anything. Its copy in the journal, which comes first, changes nothing of that.
+TEST(ExtHistory, ABitmapThatWasNeverInPlaceHasNothingToBeComparedWith) {
+  ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"}, ExtImage::Disk::used);
+  const ExtBytes before = image.bytes();
+  const DiskMap map = DiskMap::read("ext4", sectors_of(before));
+  const auto& groups = map.ext()->groups;
+  const auto found = std::ranges::find(groups, true, &ExtLayout::Group::block_bitmap_unwritten);
+  ASSERT_NE(found, groups.end());
+  const ExtLayout::Group& group = *found;
+  const std::string name =
+      "block bitmap of group " + std::to_string(found - groups.begin()) + ": the first one";
+  const auto at = static_cast<std::ptrdiff_t>(group.block_bitmap * 1024);
+  ASSERT_EQ(before[static_cast<std::size_t>(at)], std::byte{0x81});
+  const ExtBytes bitmap(1024, std::byte{0x0f});
+  image.put("copy", bitmap);
+  ExtBytes after = image.after("jo -c\njw -b " + std::to_string(group.block_bitmap) + " copy\njc\n");
+  std::ranges::copy(bitmap, after.begin() + at);
+  const Written written(before, after, Written::Order::journal_first);
+  EXPECT_EQ(written.that_are("journal: copy of " + name).size(), 1U) << written.all();
+  EXPECT_EQ(written.that_are(name).size(), 1U) << written.all();
+}
+
+/// As the page of the failure says it.
+TEST(LostWrites, AreToldByWhatTheyChanged) {
+  ExtImage image({"-t", "ext4", "-b", "1024"});
+  const ExtBytes before = image.bytes(), after = image.after("write content foo\n");
+  const TemporaryFolder folder;
+  RecordedDisk disk(folder / "r", kExtImageBytes / 512);
+  model::RequestId request = 0;
+  std::uint64_t events = 0;
+  const auto write_what_differs = [&](const ExtBytes& from, const ExtBytes& to) {
+    for (std::size_t at = 0; at < to.size(); at += 1024) {
+      if (std::equal(&to[at], &to[at] + 1024, &from[at])) continue;
+      ++request;
+      disk.write(request, at / 512, {&to[at], &to[at] + 1024}).ack(request);
+      events += 2;
+    }
+  };
+  write_what_differs(ExtBytes(kExtImageBytes), before);
+  disk.flush(++request);
+  events += 2;
+  write_what_differs(before, after);
+  const auto run = disk.load();
+  const auto lost = lost_writes(*run, *states::parse_crash_state(fmt::format("w{}-", events)), "ext4");
+  ASSERT_TRUE(lost) << lost.error().message();
+  std::string all;
+  for (const LostWrite& each : lost->writes) all += each.what + "\n";
+  EXPECT_NE(all.find("inode 12, /foo (created, 20000 bytes)"), std::string::npos) << all;
+  EXPECT_NE(all.find("adds \"foo\" for inode 12"), std::string::npos) << all;
+  EXPECT_NE(all.find("data of inode 12, /foo"), std::string::npos) << all;
 }
 
 /// Neither the layout nor any block is trusted.

@@ -15,8 +15,6 @@ using states::RecordedWrite;
 using states::RunHistory;
 using states::TornWrite;
 
-constexpr std::size_t kDescribedBytes = 1
-                                        << 20;  // of one write; larger ones are described by their beginning
 constexpr std::size_t kComparedBytes = 64 << 20;
 
 /// A write that was sent to one of the disks.
@@ -140,7 +138,7 @@ std::vector<model::RequestId> unflushed_requests(const RunHistory& run, const Cr
   return requests;
 }
 
-Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, std::string_view type) {
+Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, const KnownDisks& disks) {
   if (state.base == CrashState::Base::members) {
     return fail(states::format(state), "is a state of the members of an array, not of one disk's writes");
   }
@@ -162,7 +160,8 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, s
     if (write->op == model::Op::write) {
       const auto sent = sent_bytes(*reader, *write, kDescribedBytes);
       if (!sent) return pass_on(sent);
-      each.what = describe_write(type, write->lba, *sent);
+      const KnownDisk disk = disks.at(device, write->submitted_event);
+      each.what = describe_write(disk.map->type(), write->lba, *sent, disk);
     } else {
       each.what = write->op == model::Op::trim ? "trim" : "zeroing";
     }
@@ -177,6 +176,12 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, s
   }
   if (const auto filled = fill_in_times(run, state, lost); !filled) return pass_on(filled);
   return lost;
+}
+
+Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, std::string_view type) {
+  const auto disks = KnownDisks::read(run, type, run.devices_of(state));
+  if (!disks) return pass_on(disks);
+  return lost_writes(run, state, *disks);
 }
 
 Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run, const CrashState& physical) {

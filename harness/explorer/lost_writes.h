@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/explorer/known_disks.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::explorer {
@@ -34,8 +35,11 @@ struct LostWrites {
   model::TimeNs cut_at = 0;         ///< of the last event before the cut
 };
 
-/// `type`: of mount(2), for the words. Of a physical state, what of the unflushed writes is not on the
+/// `disks`, of the state's devices: for the words. Of a physical state, what of the unflushed writes is not on the
 /// medium. Errors: a recording that cannot be read; states of arrays.
+Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
+                               const KnownDisks& disks);
+/// The same with the disks read for it. `type`: of mount(2).
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 
