@@ -115,7 +115,8 @@ TEST(PlainChecks, SeeNothingStaleBehindTheEnd) {
   EXPECT_NE(beside_size("0 bytes").find(nothing), std::string::npos)
       << "a file that is to be empty has no block";
   EXPECT_NE(beside_size("4096 to 8192 bytes").find(nothing), std::string::npos);
-  EXPECT_NE(beside_size("4608 bytes").find(nothing), std::string::npos) << "it may end where the block begins";
+  EXPECT_NE(beside_size("4608 bytes").find(nothing), std::string::npos)
+      << "it may end where the block begins";
   EXPECT_EQ(beside_size("8192 bytes").find(nothing), std::string::npos);
 }
 
