@@ -521,6 +521,8 @@ truncate -s "$size" "$work/disk.raw" && truncate -s 4G "$work/log.raw" || cannot
   of="$work/disk.raw" 2> /dev/null || cannot 'no room for the disks'
 disk_loop=$(losetup -f --show "$work/disk.raw") || { disk_loop='' && cannot 'no loop device'; }
 log_loop=$(losetup -f --show "$work/log.raw") || { log_loop='' && cannot 'no loop device'; }
+# mkfs would discard what an earlier user left.
+[ -z "$used" ] || echo 0 > "/sys/block/${disk_loop#/dev/}/queue/discard_max_bytes" || cannot 'the disk discards'
 echo "== mkfs: $mkfs_words"
 mkfs "$disk_loop" > "$work/mkfs.txt" 2>&1 || cannot "mkfs failed: $(cat "$work/mkfs.txt")"
 sync "$disk_loop"
