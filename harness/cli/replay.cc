@@ -285,6 +285,7 @@ void add_replay(CLI::App& app, int& exit_code) {
       "  headcrash replay here/workload.hcrec --fs ext4 --state w1234- --shell\n"
       "  git bisect run sh -c 'make -s bzImage || exit 125; headcrash replay 17 --kernel "
       "arch/x86/boot/bzImage'\n\n"
+      "A crash state is recovered anew. What was written before the cut is the recording's, under every --kernel.\n\n"
       "Exit codes, fit for git bisect run: 0 it keeps its promises now, 1 it fails, 125 it could not be "
       "tested, "
       "2 usage or a missing trial.");

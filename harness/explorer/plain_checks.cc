@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "harness/workload/stamp.h"
@@ -71,9 +72,46 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
   return 0;
 }
 
+constexpr auto kLargestFileBytes = std::numeric_limits<std::int64_t>::max();  // and what a shell can count
+
+struct Sizes {
+  unsigned long long least = 0, most = 0;
+};
+
+/// "4096 bytes", "0 to 4096 bytes", "at least 4096 bytes"
+std::optional<Sizes> sizes_of(const std::string& expected) {
+  Sizes sizes;
+  int used = 0;
+  const char* text = expected.c_str();
+  const auto all_used = [&] { return used > 0 && static_cast<std::size_t>(used) == expected.size(); };
+  if (std::sscanf(text, "%llu to %llu bytes%n", &sizes.least, &sizes.most, &used) == 2 && all_used())
+    return sizes;
+  used = 0;
+  if (std::sscanf(text, "at least %llu bytes%n", &sizes.least, &used) == 1 && all_used())
+    return Sizes{sizes.least, kLargestFileBytes};
+  used = 0;
+  if (std::sscanf(text, "%llu bytes%n", &sizes.least, &used) == 1 && all_used())
+    return Sizes{sizes.least, sizes.least};
+  return std::nullopt;
+}
+
+std::string size_check(const oracle::Finding& finding) {
+  const auto sizes = sizes_of(finding.expected);
+  if (!sizes) return "";
+  return fmt::format("expect_size {} {} {}", quoted(finding.path), sizes->least, sizes->most);
+}
+
+/// Whether the file may end before the block: another finding says how long it may be.
+bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path, std::uint64_t block) {
+  return std::ranges::any_of(findings, [&](const oracle::Finding& each) {
+    const auto sizes = each.path == path ? sizes_of(each.expected) : std::nullopt;
+    return sizes && sizes->least <= block * kStampBytes;
+  });
+}
+
 /// "version 3 or newer in block 5", "zeroes in block 5", "zeroes or a version in flight in block 5"
-std::string block_check(const oracle::Finding& finding, std::span<const Operation> operations,
-                        Content content) {
+std::string block_check(const oracle::Finding& finding, std::span<const oracle::Finding> findings,
+                        std::span<const Operation> operations, Content content) {
   const std::size_t in = finding.expected.rfind(" in block ");
   if (in == std::string::npos) return "";
   // A block may then be another one's, which no sum of this one's versions tells.
@@ -91,33 +129,14 @@ std::string block_check(const oracle::Finding& finding, std::span<const Operatio
     add_versions(operations, file, version, block, content, sums);
   } else if (finding.expected.starts_with("zeroes")) {
     sums.add(std::vector<std::byte>(kStampBytes), kStampBytes);
-    if (finding.expected.starts_with("zeroes or a version")) {
-      add_versions(operations, file_of_path(operations, finding.path), 0, block, content, sums);
-      sums.add_nothing();
-    }
+    const bool in_flight = finding.expected.starts_with("zeroes or a version");
+    if (in_flight) add_versions(operations, file_of_path(operations, finding.path), 0, block, content, sums);
+    if (in_flight || may_end_before(findings, finding.path, block)) sums.add_nothing();
   } else {
     return "";
   }
   return fmt::format("expect_block {} {} {}{}", quoted(finding.path), block,
                      quoted(finding.expected.substr(0, in)), sums.text());
-}
-
-constexpr auto kLargestFileBytes = std::numeric_limits<std::int64_t>::max();  // and what a shell can count
-
-std::string size_check(const oracle::Finding& finding) {
-  unsigned long long least = 0, most = 0;
-  int used = 0;
-  const char* text = finding.expected.c_str();
-  const auto all_used = [&] { return used > 0 && static_cast<std::size_t>(used) == finding.expected.size(); };
-  if (std::sscanf(text, "%llu to %llu bytes%n", &least, &most, &used) == 2 && all_used())
-    return fmt::format("expect_size {} {} {}", quoted(finding.path), least, most);
-  used = 0;
-  if (std::sscanf(text, "at least %llu bytes%n", &least, &used) == 1 && all_used())
-    return fmt::format("expect_size {} {} {}", quoted(finding.path), least, kLargestFileBytes);
-  used = 0;
-  if (std::sscanf(text, "%llu bytes%n", &least, &used) == 1 && all_used())
-    return fmt::format("expect_size {} {} {}", quoted(finding.path), least, least);
-  return "";
 }
 
 std::string name_check(const oracle::Finding& finding) {
@@ -174,7 +193,7 @@ std::vector<std::string> plain_checks(const std::vector<oracle::Finding>& findin
   for (const oracle::Finding& finding : findings) {
     std::string line = name_check(finding);
     if (line.empty()) line = size_check(finding);
-    if (line.empty()) line = block_check(finding, operations, content);
+    if (line.empty()) line = block_check(finding, findings, operations, content);
     if (line.empty()) {
       line = fmt::format("look_yourself {} {} {}", quoted(finding.path), quoted(finding.expected),
                          quoted(finding.found));

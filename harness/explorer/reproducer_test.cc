@@ -107,6 +107,17 @@ TEST(PlainChecks, SeeNothingStaleBehindTheEnd) {
   EXPECT_NE(check("zeroes or a version in flight").find(nothing), std::string::npos)
       << "the append may not have happened";
   EXPECT_EQ(check("zeroes").find(nothing), std::string::npos) << "what was zeroed and synced must be there";
+  const auto beside_size = [](const std::string& size) {
+    return plain_checks({{Verdict::wrong_data, Tier::integrity, "f", size, "8192 bytes"},
+                         {Verdict::stale_data, Tier::integrity, "f", "zeroes in block 9", "other bytes"}},
+                        operations("create f\n"), Content::version_bytes)[1];
+  };
+  EXPECT_NE(beside_size("0 bytes").find(nothing), std::string::npos)
+      << "a file that is to be empty has no block";
+  EXPECT_NE(beside_size("4096 to 8192 bytes").find(nothing), std::string::npos);
+  EXPECT_NE(beside_size("4608 bytes").find(nothing), std::string::npos)
+      << "it may end where the block begins";
+  EXPECT_EQ(beside_size("8192 bytes").find(nothing), std::string::npos);
 }
 
 TEST(PlainChecks, LeaveToHumansWhatNoToolTells) {

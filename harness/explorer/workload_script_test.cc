@@ -283,6 +283,7 @@ TEST_F(ReplayLogTest, ReplaysAsFarAsItIsTold) {
   EXPECT_EQ(replayed("disk 5"), "AB..0C..") << "a discard reads as zeroes";
   EXPECT_EQ(replayed("disk 4 0"), ".B..CC..") << "without number 0";
   EXPECT_EQ(replayed("disk 4 '' 1"), "AB..C...") << "the last one torn";
+  EXPECT_EQ(replayed("disk 4 '' -1"), "AB...C..") << "its last sector alone is there";
 }
 
 }  // namespace

@@ -262,7 +262,7 @@ finish() {
 
 usage() {
   cat <<END
-usage: $0 --yes [--sync | --flush] [--mount-options OPTIONS] [--all] [--keep]
+usage: $0 --yes [--sync | --flush] [--mount-options OPTIONS] [--used] [--slow MS[:SECTORS]] [--all] [--keep]
 
 $title
 
@@ -280,6 +280,9 @@ Nothing is done without --yes.
   --sync                   control: sync before the mark of operation $persisted
   --flush                  control: fsync of the block device before it, which flushes the drive's cache
   --mount-options OPTIONS  control: other options than "$mount_options"
+  --used                   fill the disk with bytes of an earlier user before mkfs, so that stale blocks are seen
+  --slow MS[:SECTORS]      each write takes MS milliseconds longer, or those to the first SECTORS sectors alone (dm-delay): what a
+                           kernel forgets to wait for comes after the flush
   --all                    look at every state, also when one has lost something
   --keep                   leave disks and log where they are
 
@@ -340,7 +343,8 @@ panic_now() {
 
 # replay-log of fstests' programs, as far as it is needed (Documentation/admin-guide/device-mapper/log-writes.rst).
 #   LOG              prints the entries: number, flags (1 flush, 2 FUA, 4 discard, 8 mark, 16 metadata), sector, sectors, text
-#   LOG DISK N [M [S]]  puts entries 0 to N-1 onto the disk, but for number M, and of the last no more than S sectors
+#   LOG DISK N [M [S]]  puts entries 0 to N-1 onto the disk, but for number M, and of the last no more than S sectors, its first
+#                       ones, or its last ones where S is negative
 replay_log() {
   perl -e '
     my ($log, $disk, $end, $without, $most) = @ARGV;
@@ -360,10 +364,13 @@ replay_log() {
       if (!$out) {
         print join(" ", $n, $flags, $sector, $sectors, $flags & 8 ? substr($head, 32, $length) : ()), "\n";
       } elsif ($n != $without && !($flags & 8) && $sectors) {
-        my $left = $sectors * $unit;
-        $left = $most * $unit if length($most // "") && $n == $end - 1 && $most < $sectors;
-        sysseek($in, $at + $unit, 0);
-        sysseek($out, $sector * $unit, 0);
+        my ($left, $skip) = ($sectors * $unit, 0);
+        if (length($most // "") && $n == $end - 1 && abs($most) < $sectors) {
+          $skip = $left + $most * $unit if $most < 0;
+          $left = abs($most) * $unit;
+        }
+        sysseek($in, $at + $unit + $skip, 0);
+        sysseek($out, $sector * $unit + $skip, 0);
         while ($left > 0) {
           my $piece = $left < 1048576 ? $left : 1048576;
           my $data = "\0" x $piece;
@@ -443,18 +450,19 @@ cut_power() {
   state "$words" "$work/cut.raw"
 }
 
-work='' mounted='' dm_name='' disk_loop='' log_loop=''
+work='' mounted='' dm_name='' slow_name='' disk_loop='' log_loop=''
 cleanup_all() {
   cd /
   for number in 3 4 5 6 7 8 9; do eval "exec $number>&-"; done
   [ -z "$mounted" ] || umount "$mounted" || umount -l "$mounted"
   [ -z "$dm_name" ] || dmsetup remove --retry "$dm_name"
+  [ -z "$slow_name" ] || dmsetup remove --retry "$slow_name"
   [ -z "$disk_loop" ] || losetup -d "$disk_loop"
   [ -z "$log_loop" ] || losetup -d "$log_loop"
   [ -z "$work" ] || [ -n "$keep" ] || rm -rf "$work"
 }
 
-yes='' keep='' all=''
+yes='' keep='' all='' used='' slow=''
 while [ $# -gt 0 ]; do
   case $1 in
     --yes) yes=1 ;;
@@ -462,6 +470,12 @@ while [ $# -gt 0 ]; do
     --all) all=1 ;;
     --sync) control=sync ;;
     --flush) control=flush ;;
+    --used) used=1 ;;
+    --slow)
+      case ${2:-} in [1-9] | [1-9]*[0-9:]) ;; *) cannot '--slow needs milliseconds' ;; esac
+      slow=$2
+      shift
+      ;;
     --mount-options)
       [ $# -gt 1 ] || cannot '--mount-options needs options'
       mount_options=$2
@@ -487,14 +501,29 @@ work=$(mktemp -d) || cannot 'no temporary folder'
 
 echo "== $(uname -sr), $(uname -v)"
 truncate -s "$size" "$work/disk.raw" && truncate -s 4G "$work/log.raw" || cannot 'no room for the disks'
+[ -z "$used" ] || tr '\0' '\245' < /dev/zero | dd bs=1M count=$((size / 1048576)) iflag=fullblock conv=notrunc \
+  of="$work/disk.raw" 2> /dev/null || cannot 'no room for the disks'
 disk_loop=$(losetup -f --show "$work/disk.raw") || { disk_loop='' && cannot 'no loop device'; }
 log_loop=$(losetup -f --show "$work/log.raw") || { log_loop='' && cannot 'no loop device'; }
+# mkfs would discard what an earlier user left.
+[ -z "$used" ] || echo 0 > "/sys/block/${disk_loop#/dev/}/queue/discard_max_bytes" || cannot 'the disk discards'
 echo "== mkfs: $mkfs_words"
 mkfs "$disk_loop" > "$work/mkfs.txt" 2>&1 || cannot "mkfs failed: $(cat "$work/mkfs.txt")"
 sync "$disk_loop"
 cp --sparse=always "$work/disk.raw" "$work/formatted.raw" || cannot 'the disk could not be copied'
 
-dmsetup create "hc-$$" --table "0 $((size / 512)) log-writes $disk_loop $log_loop" ||
+below=$disk_loop
+if [ -n "$slow" ]; then
+  sectors=$((size / 512)) slow_sectors=$((size / 512))
+  case $slow in *:*) slow_sectors=${slow#*:} ;; esac
+  [ "$slow_sectors" -le "$sectors" ] || cannot 'the disk has fewer sectors than --slow says'
+  {
+    echo "0 $slow_sectors delay $disk_loop 0 0 $disk_loop 0 ${slow%%:*}"
+    [ "$slow_sectors" = "$sectors" ] || echo "$slow_sectors $((sectors - slow_sectors)) linear $disk_loop $slow_sectors"
+  } | dmsetup create "hc-slow-$$" || cannot 'no dm-delay in this kernel'
+  slow_name=hc-slow-$$ below=/dev/mapper/hc-slow-$$
+fi
+dmsetup create "hc-$$" --table "0 $((size / 512)) log-writes $below $log_loop" ||
   cannot 'no dm-log-writes in this kernel'
 dm_name=hc-$$ dm=/dev/mapper/hc-$$
 mkdir "$work/mnt"
@@ -525,6 +554,8 @@ next=$(awk -v at="$at_mark" '$1 > at && $2 == 8 { print $1; exit }' "$work/entri
 each=$((at_mark + 1)) epoch=$((at_mark + 1))
 while wanted && [ $each -lt "${next:-0}" ]; do
   [ -z "$torn" ] || cut_power "power cut after entry $((each - 1)) and one sector of entry $each" $((each + 1)) '' 1
+  [ -z "$torn" ] || ! wanted ||
+    cut_power "power cut after entry $((each - 1)) and the last sector of entry $each" $((each + 1)) '' -1
   ! wanted || cut_power "power cut after entry $each" $((each + 1))
   if [ -n "$one_left_out" ]; then
     without=$epoch
