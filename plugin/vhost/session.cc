@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
@@ -362,6 +363,11 @@ class Session {
   }
 
   void work() {
+    // A call descriptor may be a pipe that nobody reads: that is the client's loss and not our end.
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
     std::unique_lock lock(mutex_);
     while (true) {
       work_there_.wait(lock, [this] { return ending_ || !work_.empty(); });

@@ -186,6 +186,18 @@ const Harm kHarms[] = {
        c.offer(0, 0);
      },
      "loops"},
+    {"TableLongerThanTheQueue",
+     [](C& c) {
+       for (std::uint16_t i = 0; i < 9; ++i) {
+         const bool last = i == 8;
+         const TestDescriptor inner{C::kGuest + C::kData + 0x1000, last ? 1U : 512U,
+                                    last ? C::kWrite : C::kNext, static_cast<std::uint16_t>(i + 1)};
+         std::memcpy(c.memory + C::kData + 16 * i, &inner, sizeof inner);
+       }
+       c.describe(0, 0, {C::kGuest + C::kData, 9 * 16, C::kIndirect, 0});
+       c.offer(0, 0);
+     },
+     "longer than the queue"},
     {"NoHeader",
      [](C& c) {
        c.describe(0, 0, {C::kGuest + C::kData, 15, C::kNext, 1});
