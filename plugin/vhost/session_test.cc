@@ -1,0 +1,256 @@
+// A session beside a small client: what a driver does, and what one does that means harm.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "plugin/vhost/testing/client.h"
+
+namespace headcrash::vhost {
+namespace {
+
+constexpr std::uint32_t kIn = 0, kOut = 1, kFlush = 4, kGetId = 8, kDiscard = 11, kWriteZeroes = 13;
+
+void fill(std::span<std::byte> bytes, int value) {
+  std::fill(bytes.begin(), bytes.end(), std::byte(value));
+}
+
+TEST(VhostSession, ReadsAndWritesWhatTheDiskHolds) {
+  TestDisk disk;
+  TestClient client(disk.disk());
+  client.set_up();
+  fill(client.data(), 'w');
+  EXPECT_EQ(client.command(0, kOut, 8, 4096, false), 0);
+  EXPECT_EQ(disk.bytes[8 * 512 - 1], std::byte{0});
+  EXPECT_EQ(disk.bytes[8 * 512], std::byte{'w'});
+  EXPECT_EQ(disk.bytes[16 * 512 - 1], std::byte{'w'});
+  EXPECT_EQ(disk.bytes[16 * 512], std::byte{0});
+  fill(client.data(), 0);
+  EXPECT_EQ(client.command(0, kIn, 8, 4096, true), 0);
+  EXPECT_EQ(client.data()[0], std::byte{'w'});
+  EXPECT_EQ(client.data()[4095], std::byte{'w'});
+  EXPECT_EQ(client.data()[4096], std::byte{0});
+  std::uint32_t written = 0;
+  std::memcpy(&written, client.ring(0) + 0x2004 + 8 + 4, 4);
+  EXPECT_EQ(written, 4097U);
+  client.hang_up();
+  EXPECT_EQ(client.error(), "no error");
+}
+
+TEST(VhostSession, FlushesDiscardsZeroesAndTellsItsName) {
+  TestDisk disk;
+  fill(disk.bytes, 'x');
+  TestClient client(disk.disk());
+  client.set_up();
+  EXPECT_EQ(client.command(0, kFlush, 0, 0, false), 0);
+  EXPECT_EQ(disk.flushes, 1);
+  const std::uint64_t range[] = {16, 8};
+  std::memcpy(client.data().data(), range, sizeof range);
+  EXPECT_EQ(client.command(0, kDiscard, 0, 16, false), 0);
+  EXPECT_EQ(client.command(0, kWriteZeroes, 0, 16, false), 0);
+  EXPECT_EQ(disk.trims, 1);
+  EXPECT_EQ(disk.zeroes, 1);
+  EXPECT_EQ(disk.bytes[16 * 512], std::byte{0});
+  EXPECT_EQ(disk.bytes[24 * 512], std::byte{'x'});
+  EXPECT_EQ(client.command(0, kGetId, 0, 20, true), 0);
+  EXPECT_STREQ(reinterpret_cast<const char*>(client.data().data()), "hd0");
+  EXPECT_EQ(client.command(0, 77, 0, 0, false), 2);
+}
+
+TEST(VhostSession, TellsCapacityAndQueues) {
+  TestDisk disk;
+  TestClient client(disk.disk());
+  EXPECT_EQ(client.ask64(Verb::get_queue_num), 2U);
+  std::vector<std::byte> asked(12 + 60);
+  asked[4] = std::byte{60};
+  const auto config = client.ask(Verb::get_config, asked);
+  ASSERT_EQ(config.size(), 72U);
+  std::uint64_t capacity = 0;
+  std::memcpy(&capacity, config.data() + 12, 8);
+  EXPECT_EQ(capacity, TestDisk::kSectors);
+  EXPECT_EQ(config[12 + 34], std::byte{2});
+}
+
+TEST(VhostSession, ServesSeveralQueuesAndContinuesAStoppedOne) {
+  TestDisk disk;
+  TestClient client(disk.disk());
+  client.set_up(0);
+  client.start(1);
+  fill(client.data(), 'q');
+  EXPECT_EQ(client.command(0, kOut, 0, 512, false), 0);
+  const std::uint64_t ring = 0;
+  const auto base = client.ask(Verb::get_vring_base, std::as_bytes(std::span(&ring, 1)));
+  ASSERT_EQ(base.size(), 8U);
+  EXPECT_EQ(base[4], std::byte{1});
+}
+
+TEST(VhostSession, RefusesWhatLiesBeyondTheDiskAndGoesOn) {
+  TestDisk disk;
+  TestClient client(disk.disk());
+  client.set_up();
+  EXPECT_EQ(client.command(0, kIn, TestDisk::kSectors - 1, 1024, true), 1);
+  EXPECT_EQ(client.command(0, kOut, ~std::uint64_t{0}, 1024, false), 1);
+  EXPECT_EQ(client.command(0, kOut, 0, 100, false), 1);
+  const std::uint64_t range[] = {TestDisk::kSectors - 1, 2};
+  std::memcpy(client.data().data(), range, sizeof range);
+  EXPECT_EQ(client.command(0, kDiscard, 0, 16, false), 1);
+  EXPECT_EQ(disk.trims, 0);
+  EXPECT_EQ(client.command(0, kIn, TestDisk::kSectors - 1, 512, true), 0);
+}
+
+// ---- harm
+
+struct Harm {
+  const char* name;
+  void (*act)(TestClient&);
+  const char* error;
+};
+
+void PrintTo(const Harm& harm, std::ostream* out) {
+  *out << harm.name;
+}
+
+class VhostHarm : public testing::TestWithParam<Harm> {};
+
+TEST_P(VhostHarm, IsOneErrorAndLeavesNothing) {
+  const auto files = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  const auto files_before = files();
+  const auto threads_before = threads();
+  TestDisk disk;
+  {
+    TestClient client(disk.disk());
+    client.set_up();
+    GetParam().act(client);
+    const std::string error = client.error();
+    EXPECT_NE(error.find(GetParam().error), std::string::npos) << error;
+  }
+  EXPECT_EQ(files(), files_before);
+  // A joined thread's entry may outlive the join for a moment.
+  for (int i = 0; i < 200 && threads() > threads_before; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(threads(), threads_before);
+}
+
+using C = TestClient;
+const Harm kHarms[] = {
+    {"Outside",
+     [](C& c) {
+       c.describe(0, 0, {C::kGuest + C::kBytes - 8, 16, 0, 0});
+       c.offer(0, 0);
+     },
+     "outside the shared memory"},
+    {"Wraps",
+     [](C& c) {
+       c.describe(0, 0, {~std::uint64_t{0} - 4, 16, 0, 0});
+       c.offer(0, 0);
+     },
+     "outside the shared memory"},
+    {"Loop",
+     [](C& c) {
+       c.describe(0, 0, {C::kGuest, 16, C::kNext, 1});
+       c.describe(0, 1, {C::kGuest, 16, C::kNext, 0});
+       c.offer(0, 0);
+     },
+     "loops"},
+    {"Head", [](C& c) { c.offer(0, 8); }, "there is no descriptor 8"},
+    {"NextBeyond",
+     [](C& c) {
+       c.describe(0, 0, {C::kGuest, 16, C::kNext, 9});
+       c.offer(0, 0);
+     },
+     "there is no descriptor 9"},
+    {"IndexRunsAhead", [](C& c) { c.offer(0, 0, 9); }, "9 chains wait in a queue of 8"},
+    {"ReadAfterWrite",
+     [](C& c) {
+       c.describe(0, 0, {C::kGuest, 16, C::kNext | C::kWrite, 1});
+       c.describe(0, 1, {C::kGuest, 16, 0, 0});
+       c.offer(0, 0);
+     },
+     "a descriptor to read from follows"},
+    {"NestedTable",
+     [](C& c) {
+       const TestDescriptor inner{C::kGuest + C::kData, 16, C::kIndirect, 0};
+       std::memcpy(c.memory + C::kData, &inner, sizeof inner);
+       c.describe(0, 0, {C::kGuest + C::kData, 16, C::kIndirect, 0});
+       c.offer(0, 0);
+     },
+     "inside another one"},
+    {"TableLoops",
+     [](C& c) {
+       const TestDescriptor inner{C::kGuest, 1, C::kNext, 0};
+       std::memcpy(c.memory + C::kData, &inner, sizeof inner);
+       c.describe(0, 0, {C::kGuest + C::kData, 16, C::kIndirect, 0});
+       c.offer(0, 0);
+     },
+     "loops"},
+    {"TableLongerThanTheQueue",
+     [](C& c) {
+       for (std::uint16_t i = 0; i < 9; ++i) {
+         const bool last = i == 8;
+         const TestDescriptor inner{C::kGuest + C::kData + 0x1000, last ? 1U : 512U,
+                                    last ? C::kWrite : C::kNext, static_cast<std::uint16_t>(i + 1)};
+         std::memcpy(c.memory + C::kData + 16 * i, &inner, sizeof inner);
+       }
+       c.describe(0, 0, {C::kGuest + C::kData, 9 * 16, C::kIndirect, 0});
+       c.offer(0, 0);
+     },
+     "longer than the queue"},
+    {"NoHeader",
+     [](C& c) {
+       c.describe(0, 0, {C::kGuest + C::kData, 15, C::kNext, 1});
+       c.describe(0, 1, {C::kGuest + C::kData, 1, C::kWrite, 0});
+       c.offer(0, 0);
+     },
+     "no header"},
+    {"NoStatus",
+     [](C& c) {
+       c.describe(0, 0, {C::kGuest + C::kData, 16, 0, 0});
+       c.offer(0, 0);
+     },
+     "no room for its status"},
+    {"FileShrunk",
+     [](C& c) {
+       EXPECT_EQ(::ftruncate(c.memory_file.get(), 0), 0);
+       const std::uint64_t one = 1;
+       EXPECT_EQ(::write(c.kick.get(), &one, sizeof one), 8);
+     },
+     "shrunk"},
+    {"RegionBeyondFile",
+     [](C& c) {
+       c.share({C::kGuest, C::kBytes + 4096, C::kUser, 0});
+     },
+     "beyond the end of its file"},
+    {"RegionWraps",
+     [](C& c) {
+       c.share({~std::uint64_t{0} - 4095, C::kBytes, C::kUser, 0});
+     },
+     "beyond the last address"},
+    {"RegionMisaligned",
+     [](C& c) {
+       c.share({C::kGuest, 4096, C::kUser + 1, 0});
+     },
+     "not aligned"},
+    {"NoFile", [](C& c) { c.send64(Verb::set_mem_table, 1, C::kGuest, C::kBytes, C::kUser, 0); },
+     "1 regions and 0 files"},
+    {"RingThatIsNot", [](C& c) { c.send_state(Verb::set_vring_num, 2, 8); }, "there is no ring 2"},
+    {"ChangedWhileInUse", [](C& c) { c.send_state(Verb::set_vring_num, 0, 8); }, "ring 0 is in use"},
+    {"RingSize", [](C& c) { c.send_state(Verb::set_vring_num, 1, 12); }, "12 is no size"},
+    {"FeatureNotOffered", [](C& c) { c.send64(Verb::set_features, 1); }, "were not offered"},
+    {"Length", [](C& c) { c.send(Verb::set_features, {}); }, "payload of 0 bytes"},
+    {"Unknown", [](C& c) { c.send(static_cast<Verb>(99), {}); }, "request 99 is not known"},
+    {"Version", [](C& c) { c.send(Verb::set_owner, {}, {}, 2); }, "flags are 0x2"},
+    {"HalfAMessage",
+     [](C& c) {
+       EXPECT_EQ(::send(c.socket(), "abc", 3, MSG_NOSIGNAL), 3);
+       c.hang_up();
+     },
+     "ends in its middle"},
+};
+INSTANTIATE_TEST_SUITE_P(, VhostHarm, testing::ValuesIn(kHarms),
+                         [](const auto& harm) { return std::string(harm.param.name); });
+
+}  // namespace
+}  // namespace headcrash::vhost

@@ -1,0 +1,231 @@
+#pragma once
+// For tests: the other side of a session. It shares one region of memory, lays out rings in it, and sends
+// whatever it is told to, wrong things included.
+//
+//   0, 0x4000, ...   ring 0, 1, ...: descriptors, at 0x1000 available, at 0x2000 used
+//   0x80000 on       data
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cstring>
+#include <future>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plugin/base/descriptor.h"
+#include "plugin/vhost/message.h"
+#include "plugin/vhost/session.h"
+
+namespace headcrash::vhost {
+
+struct TestDescriptor {
+  std::uint64_t address;
+  std::uint32_t bytes;
+  std::uint16_t flags, next;
+};
+
+/// A disk in memory; requests are noted.
+class TestDisk {
+ public:
+  static constexpr std::uint64_t kSectors = 2048;
+  Disk disk() {
+    return {.name = "hd0", .sectors = kSectors, .trim = true, .serve = [this](const model::Request& request) {
+              return serve(request);
+            }};
+  }
+  std::vector<std::byte> bytes = std::vector<std::byte>(kSectors * model::kSectorBytes);
+  std::atomic<int> flushes = 0, trims = 0, zeroes = 0;
+
+ private:
+  int serve(const model::Request& request) {
+    const std::lock_guard lock(mutex_);
+    std::byte* at = bytes.data() + request.lba * model::kSectorBytes;
+    const std::size_t length = std::size_t{request.sectors} * model::kSectorBytes;
+    if (request.op == model::Op::read) std::memcpy(request.into.data(), at, length);
+    if (request.op == model::Op::write) std::memcpy(at, request.data.data(), length);
+    if (request.op == model::Op::trim || request.op == model::Op::write_zeroes) std::memset(at, 0, length);
+    flushes += request.op == model::Op::flush ? 1 : 0;
+    trims += request.op == model::Op::trim ? 1 : 0;
+    zeroes += request.op == model::Op::write_zeroes ? 1 : 0;
+    return 0;
+  }
+  std::mutex mutex_;
+};
+
+class TestClient {
+ public:
+  static constexpr std::uint64_t kGuest = 0x100000, kUser = 0x7f0000000000, kBytes = 1 << 20;
+  static constexpr std::uint64_t kData = 0x80000;
+  static constexpr std::uint32_t kSize = 8;
+  static constexpr std::uint16_t kNext = 1, kWrite = 2, kIndirect = 4;
+
+  explicit TestClient(const Disk& disk, SessionOptions options = {.queues = 2, .workers = 4})
+      : memory_file(::memfd_create("guest", MFD_CLOEXEC)),
+        kick(::eventfd(0, EFD_CLOEXEC)),
+        call(::eventfd(0, EFD_CLOEXEC)),
+        stop_(::eventfd(0, EFD_CLOEXEC)) {
+    int pair[2] = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    socket_ = base::Descriptor(pair[0]);
+    served_ = base::Descriptor(pair[1]);
+    EXPECT_EQ(::ftruncate(memory_file.get(), kBytes), 0);
+    memory = static_cast<std::byte*>(
+        ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_file.get(), 0));
+    session_ = std::async(std::launch::async, [this, disk, options] {
+      auto ended = serve_client(served_.get(), stop_.get(), disk, options);
+      served_.reset();
+      return ended;
+    });
+  }
+  ~TestClient() {
+    socket_.reset();
+    if (session_.valid()) session_.wait();
+    ::munmap(memory, kBytes);
+  }
+
+  void send(Verb verb, std::span<const std::byte> payload, const std::vector<int>& files = {},
+            std::uint32_t flags = 1) {
+    std::vector<std::byte> bytes(12 + payload.size());
+    const std::uint32_t header[3] = {static_cast<std::uint32_t>(verb), flags,
+                                     static_cast<std::uint32_t>(payload.size())};
+    std::memcpy(bytes.data(), header, sizeof header);
+    std::copy(payload.begin(), payload.end(), bytes.begin() + 12);
+    iovec part{bytes.data(), bytes.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * 8)> control = {};
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (!files.empty()) {
+      message.msg_control = control.data();
+      message.msg_controllen = CMSG_SPACE(sizeof(int) * files.size());
+      cmsghdr* rights = CMSG_FIRSTHDR(&message);
+      rights->cmsg_level = SOL_SOCKET;
+      rights->cmsg_type = SCM_RIGHTS;
+      rights->cmsg_len = CMSG_LEN(sizeof(int) * files.size());
+      std::memcpy(CMSG_DATA(rights), files.data(), sizeof(int) * files.size());
+    }
+    static_cast<void>(::sendmsg(socket_.get(), &message, MSG_NOSIGNAL));
+  }
+  template <typename... Words>
+  void send64(Verb verb, Words... words) {
+    const std::uint64_t all[] = {static_cast<std::uint64_t>(words)...};
+    send(verb, std::as_bytes(std::span(all)));
+  }
+  void send_state(Verb verb, std::uint32_t ring, std::uint32_t value) {
+    send64(verb, ring | std::uint64_t{value} << 32);
+  }
+  void send_descriptor(Verb verb, std::uint64_t ring, int file) {
+    send(verb, std::as_bytes(std::span(&ring, 1)), {file});
+  }
+  std::vector<std::byte> ask(Verb verb, std::span<const std::byte> payload = {}) {
+    send(verb, payload);
+    std::uint32_t header[3] = {};
+    EXPECT_EQ(::recv(socket_.get(), header, sizeof header, MSG_WAITALL), 12);
+    EXPECT_EQ(header[0], static_cast<std::uint32_t>(verb));
+    EXPECT_EQ(header[1], 5U);
+    std::vector<std::byte> answer(header[2]);
+    EXPECT_EQ(::recv(socket_.get(), answer.data(), answer.size(), MSG_WAITALL),
+              static_cast<ssize_t>(answer.size()));
+    return answer;
+  }
+  std::uint64_t ask64(Verb verb) {
+    const auto answer = ask(verb);
+    std::uint64_t value = 0;
+    EXPECT_EQ(answer.size(), 8U);
+    if (answer.size() == 8) std::memcpy(&value, answer.data(), 8);
+    return value;
+  }
+
+  void share(MemoryRegion region = {kGuest, kBytes, kUser, 0}) {
+    const std::uint64_t table[] = {1, region.guest_address, region.bytes, region.user_address,
+                                   region.file_offset};
+    send(Verb::set_mem_table, std::as_bytes(std::span(table)), {memory_file.get()});
+  }
+  /// Everything up to a ring that runs.
+  void set_up(std::uint32_t ring = 0) {
+    send64(Verb::set_features, ask64(Verb::get_features));
+    send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
+    share();
+    start(ring);
+    ask64(Verb::get_features);  // all of it has been handled
+  }
+  void start(std::uint32_t ring) {
+    const std::uint64_t at = kUser + std::uint64_t{0x4000} * ring;
+    send_state(Verb::set_vring_num, ring, kSize);
+    send64(Verb::set_vring_addr, ring, at, at + 0x2000, at + 0x1000, 0);
+    send_state(Verb::set_vring_base, ring, 0);
+    send_descriptor(Verb::set_vring_call, ring, call.get());
+    send_descriptor(Verb::set_vring_kick, ring, kick.get());
+    send_state(Verb::set_vring_enable, ring, 1);
+  }
+
+  std::byte* ring(std::uint32_t index) { return memory + std::size_t{0x4000} * index; }
+  void describe(std::uint32_t index, std::uint16_t at, TestDescriptor descriptor) {
+    std::memcpy(ring(index) + 16 * at, &descriptor, sizeof descriptor);
+  }
+  void offer(std::uint32_t index, std::uint16_t head, std::uint16_t steps = 1) {
+    std::memcpy(ring(index) + 0x1004 + 2 * (offered_[index] % kSize), &head, sizeof head);
+    offered_[index] = static_cast<std::uint16_t>(offered_[index] + steps);
+    std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(offered_[index]);
+    const std::uint64_t one = 1;
+    EXPECT_EQ(::write(kick.get(), &one, sizeof one), 8);
+  }
+  /// Header, data, status, in three descriptors; the status, or 255 when no answer comes.
+  int command(std::uint32_t index, std::uint32_t type, std::uint64_t sector, std::uint32_t bytes,
+              bool device_writes) {
+    std::memcpy(memory + kData, &type, sizeof type);
+    std::memcpy(memory + kData + 8, &sector, sizeof sector);
+    memory[kData + 32] = std::byte{255};
+    describe(index, 0, {kGuest + kData, 16, kNext, static_cast<std::uint16_t>(bytes > 0 ? 1 : 2)});
+    describe(index, 1,
+             {kGuest + kData + 0x1000, bytes,
+              static_cast<std::uint16_t>(kNext | (device_writes ? kWrite : 0)), 2});
+    describe(index, 2, {kGuest + kData + 32, 1, kWrite, 0});
+    offer(index, 0);
+    return wait_call() ? std::to_integer<int>(memory[kData + 32]) : 255;
+  }
+  bool wait_call() {
+    pollfd watched = {call.get(), POLLIN, 0};
+    if (::poll(&watched, 1, 2000) != 1) return false;
+    std::uint64_t count = 0;
+    return ::read(call.get(), &count, sizeof count) == 8;
+  }
+  std::span<std::byte> data() { return {memory + kData + 0x1000, 0x10000}; }
+
+  /// How the session ends by itself.
+  Result<void> wait_for_end() {
+    if (session_.wait_for(std::chrono::seconds(5)) != std::future_status::ready) {
+      ADD_FAILURE() << "the session goes on";
+      stop();
+    }
+    return session_.get();
+  }
+  std::string error() {
+    const auto ended = wait_for_end();
+    return ended ? "no error" : ended.error().message();
+  }
+  void stop() {
+    const std::uint64_t one = 1;
+    EXPECT_EQ(::write(stop_.get(), &one, sizeof one), 8);
+  }
+  void hang_up() { socket_.reset(); }
+  int socket() const { return socket_.get(); }
+
+  base::Descriptor memory_file, kick, call;
+  std::byte* memory = nullptr;
+
+ private:
+  base::Descriptor stop_, socket_, served_;
+  std::array<std::uint16_t, 2> offered_ = {};
+  std::future<Result<void>> session_;
+};
+
+}  // namespace headcrash::vhost
