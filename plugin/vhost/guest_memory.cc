@@ -18,7 +18,7 @@ constexpr std::size_t kSlots = 256;
 
 /// Read by the handler: atomics only. A slot is in use when `length` is not 0.
 struct Slot {
-  std::atomic<std::uintptr_t> base = 0;
+  std::atomic<void*> base = nullptr;
   std::atomic<std::size_t> length = 0;
   std::atomic<bool> damaged = false;
 };
@@ -30,10 +30,11 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   for (Slot& slot : slots) {
     const std::size_t length = slot.length.load();
-    const std::uintptr_t base = slot.base.load();
-    if (length == 0 || address < base || address - base >= length) continue;
+    void* const base = slot.base.load();
+    const auto first = reinterpret_cast<std::uintptr_t>(base);
+    if (length == 0 || address < first || address - first >= length) continue;
     slot.damaged = true;
-    void* replaced = ::mmap(reinterpret_cast<void*>(base), length, PROT_READ | PROT_WRITE,
+    void* replaced = ::mmap(base, length, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     if (replaced != MAP_FAILED) return;
     break;
@@ -54,12 +55,12 @@ void install_handler() {
 }
 
 /// kSlots: all are in use.
-std::size_t take_slot(const void* base, std::size_t length) {
+std::size_t take_slot(void* base, std::size_t length) {
   const std::lock_guard lock(slots_mutex);
   for (std::size_t i = 0; i < kSlots; ++i) {
     if (slots[i].length != 0) continue;
     slots[i].damaged = false;
-    slots[i].base = reinterpret_cast<std::uintptr_t>(base);
+    slots[i].base = base;
     slots[i].length = length;
     return i;
   }

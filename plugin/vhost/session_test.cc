@@ -21,10 +21,10 @@ TEST(VhostSession, ReadsAndWritesWhatTheDiskHolds) {
   client.set_up();
   fill(client.data(), 'w');
   EXPECT_EQ(client.command(0, kOut, 8, 4096, false), 0);
-  EXPECT_EQ(disk.bytes[8 * 512 - 1], std::byte{0});
-  EXPECT_EQ(disk.bytes[8 * 512], std::byte{'w'});
-  EXPECT_EQ(disk.bytes[16 * 512 - 1], std::byte{'w'});
-  EXPECT_EQ(disk.bytes[16 * 512], std::byte{0});
+  EXPECT_EQ(disk.byte(8 * 512 - 1), std::byte{0});
+  EXPECT_EQ(disk.byte(8 * 512), std::byte{'w'});
+  EXPECT_EQ(disk.byte(16 * 512 - 1), std::byte{'w'});
+  EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
   fill(client.data(), 0);
   EXPECT_EQ(client.command(0, kIn, 8, 4096, true), 0);
   EXPECT_EQ(client.data()[0], std::byte{'w'});
@@ -39,7 +39,7 @@ TEST(VhostSession, ReadsAndWritesWhatTheDiskHolds) {
 
 TEST(VhostSession, FlushesDiscardsZeroesAndTellsItsName) {
   TestDisk disk;
-  fill(disk.bytes, 'x');
+  disk.fill(std::byte{'x'});
   TestClient client(disk.disk());
   client.set_up();
   EXPECT_EQ(client.command(0, kFlush, 0, 0, false), 0);
@@ -50,8 +50,8 @@ TEST(VhostSession, FlushesDiscardsZeroesAndTellsItsName) {
   EXPECT_EQ(client.command(0, kWriteZeroes, 0, 16, false), 0);
   EXPECT_EQ(disk.trims, 1);
   EXPECT_EQ(disk.zeroes, 1);
-  EXPECT_EQ(disk.bytes[16 * 512], std::byte{0});
-  EXPECT_EQ(disk.bytes[24 * 512], std::byte{'x'});
+  EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
+  EXPECT_EQ(disk.byte(24 * 512), std::byte{'x'});
   EXPECT_EQ(client.command(0, kGetId, 0, 20, true), 0);
   EXPECT_STREQ(reinterpret_cast<const char*>(client.data().data()), "hd0");
   EXPECT_EQ(client.command(0, 77, 0, 0, false), 2);
