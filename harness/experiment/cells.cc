@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <optional>
 #include <vector>
 
 #include "harness/experiment/in_parallel.h"
@@ -30,20 +29,20 @@ Result<WorkloadOutcome> execute(const Cell& cell, std::size_t number) {
 
 /// Its executions side by side: each has a machine of its own.
 void run_cell(Cell& cell, const Interrupted& interrupted) {
-  std::vector<std::optional<Result<WorkloadOutcome>>> executions(cell.executions);
+  std::vector<Result<WorkloadOutcome>> executions(cell.executions);
   if (!in_parallel(interrupted, executions.size(),
                    [&](std::size_t i) { executions[i] = execute(cell, i); })) {
-    cell.remark = "interrupted";
+    cell.remark = Cell::kInterrupted;
     return;
   }
   std::vector<WorkloadOutcome> outcomes;
   outcomes.reserve(executions.size());
   for (auto& execution : executions) {
-    if (!*execution) {
-      cell.remark = execution->error().message();
+    if (!execution) {
+      cell.remark = execution.error().message();
       return;
     }
-    outcomes.push_back(**std::move(execution));
+    outcomes.push_back(*std::move(execution));
   }
   cell.outcome = mean_of(outcomes);
   const auto [least, most] =
@@ -90,14 +89,10 @@ const Cell& Cells::get(const Setup& setup, const std::string& workload, const ti
                .scaled = options_.scaled,
                .verify = options_.verify,
                .seed = options_.seed};
-  if (interrupted()) {
-    cell->remark = "interrupted";
-  } else {
-    const double before = cpu_seconds_here();
-    run_cell(*cell, options_.interrupted);
-    cell->host_s = cpu_seconds_here() - before;
-    if (options_.on_cell && !interrupted()) options_.on_cell(*cell);
-  }
+  const double before = cpu_seconds_here();
+  run_cell(*cell, options_.interrupted);
+  cell->host_s = cpu_seconds_here() - before;
+  if (options_.on_cell && cell->remark != Cell::kInterrupted) options_.on_cell(*cell);
   by_key_[key] = cell.get();
   all_.push_back(std::move(cell));
   return *all_.back();

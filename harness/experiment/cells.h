@@ -32,6 +32,7 @@ struct Cell {
 
   bool missing() const { return !outcome && remark == kNotBuilt; }
   static constexpr const char* kNotBuilt = "not built";
+  static constexpr const char* kInterrupted = "interrupted";
 
   /// Of a measured phase; none without an outcome.
   Figure of(std::string_view phase, const std::function<double(const PhaseOutcome&)>& quantity) const;

@@ -269,14 +269,6 @@ class Timeline {
     return {};
   }
 
-  /// Or the beginning of it.
-  Result<std::vector<std::byte>> payload(const record::RecordingReader& reader, std::size_t i) const {
-    std::vector<std::byte> data(
-        std::min<std::size_t>(std::size_t{page_.requests[i].sectors} * model::kSectorBytes, kDescribedBytes));
-    if (const auto read = reader.read_at(bytes_at_[i], data); !read) return pass_on(read);
-    return data;
-  }
-
   Result<void> tell_block(const record::RecordingReader& reader, std::size_t i) {
     TimelineRequest& request = page_.requests[i];
     if (request.op == TimelineRequest::Op::read) {
@@ -289,7 +281,7 @@ class Timeline {
                                                                : "bytes that were not recorded";
       return {};
     }
-    const auto data = payload(reader, i);
+    const auto data = described_bytes(reader, bytes_at_[i], request.sectors);
     if (!data) return pass_on(data);
     const KnownDisk disk = disks_.at(static_cast<model::DeviceId>(request.device), request.submitted.event);
     BlockKind kind = kind_of_write(disk, request.lba, *data);

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 
-#include "plugin/record/recording.h"
 #include "plugin/states/state_image.h"
 
 namespace headcrash::explorer {
 namespace {
+
+constexpr std::size_t kDescribedBytes = 256 << 10;  // of one write; larger ones are known by their beginning
 
 using states::RecordedWrite;
 using states::RunHistory;
@@ -38,20 +39,27 @@ ReadSectors reader_of(Image image, std::string path) {
 Result<void> tell(ExtHistory& history, const RunHistory& run, model::DeviceId device,
                   const record::RecordingReader& reader) {
   for (const RecordedWrite& write : run.writes(device)) history.will_write(write.lba, write.sectors);
-  std::vector<std::byte> data;
   for (const RecordedWrite& write : run.writes(device)) {
     if (write.op != model::Op::write) {
       history.zero(write.lba, write.sectors);
     } else if (write.bytes_at != 0) {
-      data.resize(std::min<std::size_t>(std::size_t{write.sectors} * model::kSectorBytes, kDescribedBytes));
-      if (const auto read = reader.read_at(write.bytes_at, data); !read) return pass_on(read);
-      history.write(write.submitted_event, write.lba, data);
+      const auto data = described_bytes(reader, write.bytes_at, write.sectors);
+      if (!data) return pass_on(data);
+      history.write(write.submitted_event, write.lba, *data);
     }
   }
   return {};
 }
 
 }  // namespace
+
+Result<std::vector<std::byte>> described_bytes(const record::RecordingReader& reader, std::uint64_t bytes_at,
+                                               std::uint32_t sectors) {
+  std::vector<std::byte> bytes(
+      std::min<std::size_t>(std::size_t{sectors} * model::kSectorBytes, kDescribedBytes));
+  if (const auto read = reader.read_at(bytes_at, bytes); !read) return pass_on(read);
+  return bytes;
+}
 
 Result<KnownDisks> KnownDisks::read(const RunHistory& run, std::string_view type,
                                     const std::vector<model::DeviceId>& devices) {

@@ -10,6 +10,7 @@
 
 #include "harness/explorer/disk_map.h"
 #include "harness/explorer/ext_history.h"
+#include "plugin/record/recording.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::explorer {
@@ -35,7 +36,8 @@ class KnownDisks {
   std::map<model::DeviceId, Disk> disks_;
 };
 
-/// What is described of a write that is larger.
-inline constexpr std::size_t kDescribedBytes = 256 << 10;
+/// What a write sent, or its beginning: as much as is described of it. `bytes_at`: of its payload in the recording.
+Result<std::vector<std::byte>> described_bytes(const record::RecordingReader& reader, std::uint64_t bytes_at,
+                                               std::uint32_t sectors);
 
 }  // namespace headcrash::explorer

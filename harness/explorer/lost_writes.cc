@@ -44,9 +44,9 @@ SentWrites listed_missing(const RunHistory& run, const CrashState& state) {
 }
 
 /// What was sent; zeroes for a trim and the like.
-Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader, const RecordedWrite& write,
-                                          std::size_t most) {
-  std::vector<std::byte> bytes(std::min<std::size_t>(most, std::size_t{write.sectors} * model::kSectorBytes));
+Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader, const RecordedWrite& write) {
+  std::vector<std::byte> bytes(
+      std::min<std::size_t>(kComparedBytes, std::size_t{write.sectors} * model::kSectorBytes));
   if (write.op != model::Op::write) return bytes;
   if (const auto read = reader.read_at(write.bytes_at, bytes); !read) return pass_on(read);
   return bytes;
@@ -66,7 +66,7 @@ Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& phy
   SentWrites missing;
   for (SentWrite one : unflushed_writes(run, physical)) {
     const RecordedWrite* write = one.write;
-    const auto sent = sent_bytes(*reader, *write, kComparedBytes);
+    const auto sent = sent_bytes(*reader, *write);
     if (!sent) return pass_on(sent);
     std::vector<std::byte> held(sent->size());
     if (const auto read = images.at(one.device).read(write->lba, held); !read) return pass_on(read);
@@ -158,7 +158,7 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, c
     LostWrite each{.write = *write, .torn = torn};
     if (devices.size() > 1) each.disk = run.header().devices[device].name;
     if (write->op == model::Op::write) {
-      const auto sent = sent_bytes(*reader, *write, kDescribedBytes);
+      const auto sent = described_bytes(*reader, write->bytes_at, write->sectors);
       if (!sent) return pass_on(sent);
       const KnownDisk disk = disks.at(device, write->submitted_event);
       each.what = describe_write(disk.map->type(), write->lba, *sent, disk);

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+#include "plugin/base/little_endian.h"
+
 namespace headcrash::vhost {
 namespace {
 
@@ -49,8 +51,7 @@ Result<void> transfer(const GuestMemory& memory, const std::vector<Segment>& seg
     bytes = bytes.subspan(part);
     offset = 0;
   }
-  if (memory.damaged()) return fail("memory", "a shared file was shrunk while it was in use");
-  return {};
+  return memory.intact();
 }
 
 Result<void> fetch(const GuestMemory& memory, const Chain& chain, std::uint64_t offset,
@@ -85,9 +86,8 @@ class Command {
     if (writable < 1) return fail("ring", "a command has no room for its status");
     std::array<std::byte, kCommandHeaderBytes> header = {};
     if (auto got = fetch(memory_, chain_, 0, header); !got) return pass_on(got);
-    std::uint32_t type = 0;
-    std::memcpy(&type, header.data(), sizeof type);
-    std::memcpy(&sector_, header.data() + 8, sizeof sector_);
+    const std::uint32_t type = little_endian::load32(header, 0);
+    sector_ = little_endian::load64(header, 8);
     out_bytes_ = readable - kCommandHeaderBytes;
     in_bytes_ = writable - 1;
     const Result<Outcome> outcome =
@@ -201,7 +201,7 @@ std::uint64_t device_features(const Disk& disk) {
 std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_t queues) {
   std::array<std::byte, kConfigBytes> config = {};
   const auto set = [&](std::size_t offset, auto value) {
-    std::memcpy(config.data() + offset, &value, sizeof value);
+    little_endian::store(std::span(config), offset, value);
   };
   const std::uint32_t physical = std::max(1U, disk.physical_sector_sectors);
   set(0, disk.sectors);

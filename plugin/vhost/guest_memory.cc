@@ -131,28 +131,28 @@ GuestMemory::~GuestMemory() {
   }
 }
 
-std::byte* GuestMemory::at_guest(std::uint64_t address, std::uint64_t bytes) const {
+std::byte* GuestMemory::at(std::uint64_t MemoryRegion::*begin, std::uint64_t address,
+                           std::uint64_t bytes) const {
   for (const Mapping& m : mappings_) {
-    if (address < m.region.guest_address) continue;
-    const std::uint64_t offset = address - m.region.guest_address;
+    if (address < m.region.*begin) continue;
+    const std::uint64_t offset = address - m.region.*begin;
     if (offset <= m.region.bytes && bytes <= m.region.bytes - offset) return m.first + offset;
   }
   return nullptr;
+}
+
+std::byte* GuestMemory::at_guest(std::uint64_t address, std::uint64_t bytes) const {
+  return at(&MemoryRegion::guest_address, address, bytes);
 }
 
 std::byte* GuestMemory::at_user(std::uint64_t address, std::uint64_t bytes) const {
-  for (const Mapping& m : mappings_) {
-    if (address < m.region.user_address) continue;
-    const std::uint64_t offset = address - m.region.user_address;
-    if (offset <= m.region.bytes && bytes <= m.region.bytes - offset) return m.first + offset;
-  }
-  return nullptr;
+  return at(&MemoryRegion::user_address, address, bytes);
 }
 
-bool GuestMemory::damaged() const {
+Result<void> GuestMemory::intact() const {
   for (const Mapping& mapping : mappings_)
-    if (slots[mapping.slot].damaged) return true;
-  return false;
+    if (slots[mapping.slot].damaged) return fail("memory", "a shared file was shrunk while it was in use");
+  return {};
 }
 
 }  // namespace headcrash::vhost

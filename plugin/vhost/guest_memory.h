@@ -4,7 +4,7 @@
 //
 // A client can shrink a file while it is mapped, and whoever then touches the page gets SIGBUS. The first
 // mapping installs a handler that puts an empty page range in place of the region and notes it: the access
-// continues with zeroes, and damaged() says that nothing read since can be believed. Other bus errors go to
+// continues with zeroes, and intact() says that nothing read since can be believed. Other bus errors go to
 // the handler that was there before.
 
 #include <cstddef>
@@ -41,8 +41,8 @@ class GuestMemory {
   /// Null unless one region holds all of it.
   std::byte* at_guest(std::uint64_t address, std::uint64_t bytes) const;
   std::byte* at_user(std::uint64_t address, std::uint64_t bytes) const;
-  /// A file was shrunk below what was accessed.
-  bool damaged() const;
+  /// Error: a file was shrunk below what was accessed.
+  Result<void> intact() const;
 
  private:
   struct Mapping {
@@ -53,6 +53,7 @@ class GuestMemory {
     std::size_t slot = 0;        ///< in the handler's table
   };
   GuestMemory() = default;
+  std::byte* at(std::uint64_t MemoryRegion::*begin, std::uint64_t address, std::uint64_t bytes) const;
   std::vector<Mapping> mappings_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "plugin/base/little_endian.h"
 
@@ -83,6 +84,22 @@ Result<Payload> parse_config(const Known& known, std::span<const std::byte> byte
   return part;
 }
 
+/// Of payloads that have one.
+std::optional<std::size_t> length_of(Kind kind) {
+  switch (kind) {
+    case Kind::nothing:
+      return 0;
+    case Kind::number:
+    case Kind::state:
+    case Kind::descriptor:
+      return 8;
+    case Kind::address:
+      return 40;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 Result<Header> parse_header(std::span<const std::byte, kMessageHeaderBytes> bytes) {
@@ -105,22 +122,19 @@ Result<Header> parse_header(std::span<const std::byte, kMessageHeaderBytes> byte
 
 Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes) {
   const Known& known = *find(static_cast<std::uint32_t>(verb));
+  if (const auto length = length_of(known.kind); length && bytes.size() != *length)
+    return wrong_length(known, bytes.size());
   switch (known.kind) {
     case Kind::nothing:
-      if (!bytes.empty()) return wrong_length(known, bytes.size());
       return Nothing{};
     case Kind::number:
-      if (bytes.size() != 8) return wrong_length(known, bytes.size());
       return Number{at<std::uint64_t>(bytes, 0)};
     case Kind::state:
-      if (bytes.size() != 8) return wrong_length(known, bytes.size());
       return RingState{at<std::uint32_t>(bytes, 0), at<std::uint32_t>(bytes, 4)};
     case Kind::address:
-      if (bytes.size() != 40) return wrong_length(known, bytes.size());
       return RingAddress{at<std::uint32_t>(bytes, 0), at<std::uint64_t>(bytes, 8),
                          at<std::uint64_t>(bytes, 24), at<std::uint64_t>(bytes, 16)};
     case Kind::descriptor: {
-      if (bytes.size() != 8) return wrong_length(known, bytes.size());
       const auto value = at<std::uint64_t>(bytes, 0);
       return RingDescriptor{static_cast<std::uint32_t>(value & kRingMask), (value & kNoDescriptor) == 0};
     }

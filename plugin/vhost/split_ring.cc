@@ -24,10 +24,6 @@ void store(std::byte* at, std::uint16_t value, std::memory_order order) {
   std::atomic_ref<std::uint16_t>(*reinterpret_cast<std::uint16_t*>(at)).store(value, order);
 }
 
-tl::unexpected<Error> shrunk() {
-  return fail("memory", "a shared file was shrunk while it was in use");
-}
-
 }  // namespace
 
 bool SplitRing::is_size(std::uint64_t size) {
@@ -91,7 +87,7 @@ Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
   if (table == nullptr || available == nullptr) return fail("ring", "is outside the shared memory");
   const std::uint16_t index = load(available + 2, std::memory_order_acquire);
   const auto waiting = static_cast<std::uint16_t>(index - next_available_);
-  if (memory.damaged()) return shrunk();  // the index is not the driver's
+  if (const auto intact = memory.intact(); !intact) return pass_on(intact);  // the index is not the driver's
   if (waiting == 0) return std::nullopt;
   if (waiting > place_.size)
     return fail("ring", fmt::format("{} chains wait in a queue of {}", waiting, place_.size));
@@ -101,7 +97,7 @@ Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
   chain.head =
       load(available + kFlagsAndIndexBytes + 2 * (next_available_ % place_.size), std::memory_order_relaxed);
   const auto walked = walk(memory, table, place_.size, chain.head, chain, false);
-  if (memory.damaged()) return shrunk();
+  if (const auto intact = memory.intact(); !intact) return pass_on(intact);
   if (!walked) return pass_on(walked);
   ++next_available_;
   ++in_flight_;
@@ -119,7 +115,7 @@ Result<bool> SplitRing::give_back(const GuestMemory& memory, std::uint16_t head,
   // The driver's flag is read after the index is there: it sets the flag, then looks at the index.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const bool tell = (load(available, std::memory_order_relaxed) & kNoInterrupt) == 0;
-  if (memory.damaged()) return shrunk();
+  if (const auto intact = memory.intact(); !intact) return pass_on(intact);
   return tell;
 }
 
