@@ -40,6 +40,7 @@ using nlohmann::json;
 
 constexpr int kProtocolVersion = 2;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
+constexpr std::size_t kLinesOfRefusal = 3;
 
 // What a command says when it cannot do its work.
 struct Refusal {
@@ -175,12 +176,18 @@ Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
   restore_ways();
+  KernelLog said;  // a log of its own: kernel_log() keeps what is judged later
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
   const std::string type = text_of(request, "type");
   if (!done && done.error().value == ENODEV && !kernel_knows(type))
     return refuse(kNoSuchType + type, done.error());
-  if (!done) return refuse("mount " + source, done.error());
+  if (!done) {
+    auto refusal = refuse("mount " + source, done.error());
+    if (const std::string words = last_lines(said.take(), kLinesOfRefusal); !words.empty())
+      refusal.value().text += "; the kernel: " + words;
+    return refusal;
+  }
   return json{{"wall_ms", whole_ms(watch)}};
 }
 

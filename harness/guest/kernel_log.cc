@@ -4,6 +4,7 @@
 #include "harness/guest/kernel_log.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
@@ -41,6 +42,18 @@ std::string KernelLog::take() {
   }
   if (text.size() > kLogKeptBytes) text.erase(0, text.size() - kLogKeptBytes);
   return text;
+}
+
+std::string last_lines(std::string_view log, std::size_t count) {
+  std::string lines;
+  for (; count > 0 && !log.empty(); --count) {
+    log = log.substr(0, log.find_last_not_of('\n') + 1);
+    const std::size_t begin = log.rfind('\n') + 1;  // npos + 1: the first line
+    if (begin == log.size()) break;
+    lines.insert(0, fmt::format("{}{}", log.substr(begin), lines.empty() ? "" : "; "));
+    log = log.substr(0, begin);
+  }
+  return lines;
 }
 
 }  // namespace headcrash::guest

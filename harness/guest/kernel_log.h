@@ -2,7 +2,9 @@
 // The kernel's log as it comes, of every level: the console shows warnings only, and a replay is told of
 // below that.
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "plugin/base/descriptor.h"
 
@@ -20,5 +22,8 @@ class KernelLog {
  private:
   base::Descriptor records_;
 };
+
+/// The last `count` lines of a log as one line, separated by "; ".
+std::string last_lines(std::string_view log, std::size_t count);
 
 }  // namespace headcrash::guest

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "harness/guest/kernel_log.h"
+
 namespace headcrash::guest {
 namespace {
 
@@ -36,6 +38,14 @@ TEST(MarkDisk, NeedsADevice) {
 
 TEST(BlockDevice, IsNotAFile) {
   EXPECT_EQ(look_at_disk("/dev/null").error().value, ENOTTY);
+}
+
+TEST(KernelLog, LastLinesBecomeOne) {
+  EXPECT_EQ(last_lines("a\nb\nc\n", 2), "b; c");
+  EXPECT_EQ(last_lines("a\nb", 3), "a; b");
+  EXPECT_EQ(last_lines("a\n", 1), "a");
+  EXPECT_EQ(last_lines("\n", 2), "");
+  EXPECT_EQ(last_lines("", 2), "");
 }
 
 }  // namespace
