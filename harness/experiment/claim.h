@@ -53,7 +53,7 @@ struct ClaimRule {
   std::string told() const { return (ours ? "(ours) " : "") + text; }
 };
 
-/// A table that is no comparison with the paper, such as a calculator's. A column whose cells are all numbers
+/// A table that is not a comparison with the paper, such as a calculator's. A column whose cells are all numbers
 /// is set right.
 struct Table {
   std::string name;                            ///< "delays", unique in its claim
@@ -61,6 +61,11 @@ struct Table {
   std::vector<std::string> columns;            ///< headings, with units
   std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`
 };
+
+/// A table whose name begins so is drawn as a heat map by the report: a group of rows, the row, then multiples of the
+/// row's best ("1.23"; with the mark where no other is better; "-": none).
+inline constexpr const char* kHeatMap = "heat map";
+inline constexpr const char* kUnbeaten = "*";
 
 /// One line of a plot.
 struct Series {

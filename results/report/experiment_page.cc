@@ -14,6 +14,7 @@
 
 #include "results/report/drawing.h"
 #include "results/report/figures.h"
+#include "results/report/heat_map.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/report/palette.h"
@@ -26,6 +27,8 @@ namespace {
 constexpr std::size_t kAxisCharacters = 40;     // what a plot's height has room for
 constexpr std::size_t kPointsOfALineLeast = 3;  // fewer are bars
 constexpr std::size_t kFailuresInTheScoreboard = 4;
+constexpr std::size_t kNumbersOnlyNamed = 12;
+constexpr std::string_view kSummary = "summary";  // the claim that the page begins with
 
 struct Number {
   std::string cell, quantity, unit, remark;
@@ -144,6 +147,48 @@ std::string own_table(const OwnTable& table) {
   }
   return fmt::format("<h3>{}</h3>\n<div class=\"scroll\">", escape(table.title)) + html_table(columns, rows) +
          "</div>\n";
+}
+
+/// The tables that experiments mark as such (harness/experiment/claim.h): group, row, then multiples of the row's best.
+constexpr std::string_view kHeatMap = "heat map";
+constexpr std::size_t kNamesOfARow = 2;
+
+bool is_heat_map(const OwnTable& table) {
+  return table.name.starts_with(kHeatMap) && table.columns.size() > kNamesOfARow;
+}
+
+HeatCell heat_cell(const std::string& value) {
+  const bool unbeaten = value.ends_with('*');
+  double times = 0;
+  const char* end = value.data() + value.size() - (unbeaten ? 1 : 0);
+  const auto [rest, error] = std::from_chars(value.data(), end, times);
+  if (error != std::errc() || rest != end) return {};
+  const std::string shown = fmt::format("{:.{}f}", times, times < 10 ? 2 : times < 100 ? 1 : 0);
+  return {shown, fmt::format("{}{}", shade(times), unbeaten ? " best" : "")};
+}
+
+std::string own_heat_map(const OwnTable& table) {
+  std::vector<HeatColumn> columns;
+  for (std::size_t i = kNamesOfARow; i < table.columns.size(); ++i)
+    columns.push_back({table.columns[i], escape(table.columns[i])});
+  std::vector<HeatRow> rows;
+  for (const auto& line : table.rows) {
+    if (line.size() != table.columns.size()) continue;
+    HeatRow row{.name = escape(line[1]), .group = line[0], .cells = {}};
+    for (std::size_t i = kNamesOfARow; i < line.size(); ++i) row.cells.push_back(heat_cell(line[i]));
+    rows.push_back(std::move(row));
+  }
+  return fmt::format("<h3>{}</h3>\n", escape(table.title)) + heat_map(table.columns[1], columns, rows) +
+         "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> the best, or not beaten by it</span> <span>"
+         "times the best: " +
+         shade_scale() + "</span></p>\n";
+}
+
+std::string tables_html(const Claim& claim) {
+  std::string out;
+  for (const OwnTable& table : claim.tables)
+    out += is_heat_map(table) ? own_heat_map(table) : own_table(table);
+  return out;
 }
 
 /// A line's name in the key, below the plot, where there is room for all of it.
@@ -433,22 +478,30 @@ std::string rules_table(const Claim& claim) {
   return out + "</tbody></table>\n";
 }
 
+/// Tables alone: what an experiment comes to, shown before its claims.
+bool opens_the_page(const Claim& claim) {
+  return claim.id == kSummary && claim.rules.empty() && claim.numbers.empty() && !claim.tables.empty();
+}
+
 /// Claims that do not hold first, then those undecided, those that hold, those that only have numbers.
 std::string scoreboard(const std::vector<Claim>& claims) {
   std::vector<const Claim*> order;
   order.reserve(claims.size());
-  for (const Claim& claim : claims) order.push_back(&claim);
+  for (const Claim& claim : claims)
+    if (!opens_the_page(claim)) order.push_back(&claim);
   std::ranges::stable_sort(order, {}, [](const Claim* claim) {
     const Score score = score_of(*claim);
     return score.fail > 0 ? 0 : score.undecided > 0 ? 1 : score.all() > 0 ? 2 : 3;
   });
   std::vector<std::vector<std::string>> rows;
   std::string without;
+  std::size_t without_rules = 0;
   for (const Claim* claim : order) {
     const std::string link =
         fmt::format("<a href=\"#{}\"><b>{}</b></a>", anchor("claim", claim->id), escape(claim->id));
     if (claim->rules.empty()) {
       without += fmt::format("{}{}", without.empty() ? "" : ", ", link);
+      ++without_rules;
       continue;
     }
     std::string marks, failing;
@@ -475,8 +528,31 @@ std::string scoreboard(const std::vector<Claim>& claims) {
   std::string out = rows.empty() ? ""
                                  : html_table({{"claim; what does not hold"}, {"result"}, {"checks"}}, rows,
                                               "cards claims");
-  if (!without.empty()) out += fmt::format("<p>Numbers only: {}</p>\n", without);
+  if (without_rules > kNumbersOnlyNamed)
+    out += fmt::format("<p>{} more have numbers only.</p>\n", without_rules);
+  else if (!without.empty())
+    out += fmt::format("<p>Numbers only: {}</p>\n", without);
   return out;
+}
+
+/// Who wins where as maps, then the first of the other tables, then the rest of them, folded.
+std::vector<Section> summary_sections(const Claim& claim) {
+  std::string maps, first, others;
+  for (const OwnTable& table : claim.tables) {
+    if (is_heat_map(table)) {
+      maps += own_heat_map(table);
+    } else {
+      (first.empty() ? first : others) += own_table(table);
+    }
+  }
+  if (!others.empty()) first += folded({.summary = "who beats whom, and by how much", .html = others});
+  std::vector<Section> sections;
+  if (!maps.empty())
+    sections.push_back({.id = "who-wins-where", .title = "Who wins where", .html = std::move(maps)});
+  if (!first.empty())
+    sections.push_back(
+        {.id = "costs-and-losses", .title = "What it costs, what is lost", .html = std::move(first)});
+  return sections;
 }
 
 Result<std::string> claims_html(const std::vector<Claim>& claims) {
@@ -497,10 +573,11 @@ Result<std::string> claims_html(const std::vector<Claim>& claims) {
     const Claim& claim = claims[i];
     std::vector<Plot> plots;
     for (const std::string& title : titles[i]) plots.push_back({title, std::move((*drawn)[next++])});
+    if (opens_the_page(claim)) continue;
     std::string html = rules_table(claim);
     if (!plots.empty()) html += plot_grid(plots);
     html += numbers_of(claim);
-    for (const OwnTable& table : claim.tables) html += own_table(table);
+    html += tables_html(claim);
     out +=
         folded({.summary = fmt::format("<b>{}</b>{}{} {}", escape(claim.id), claim.title.empty() ? "" : " ",
                                        escape(claim.title), verdict_of(score_of(claim))),
@@ -535,9 +612,12 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
   const auto html = claims_html(*claims);
   if (!html) return pass_on(html);
   const std::int64_t rules = page.hold + page.do_not_hold + page.undecided;
-  std::string answer =
-      fmt::format("{} of {} checks against the paper hold, {} do not", page.hold, rules, page.do_not_hold);
-  if (rules == 0) answer = "no check against the paper";
+  // What begins with a summary of its own is a comparison, and no paper's.
+  const bool of_a_paper = std::ranges::none_of(*claims, opens_the_page);
+  const std::string_view against = of_a_paper ? " against the paper" : "";
+  std::string answer = fmt::format("{} of {} checks{} hold, {} {} not", page.hold, rules, against,
+                                   page.do_not_hold, page.do_not_hold == 1 ? "does" : "do");
+  if (rules == 0) answer = fmt::format("no check{}", against);
   if (page.undecided > 0)
     answer += fmt::format("; undecided, since a cell is missing or failed: {}", page.undecided);
   std::vector<std::pair<std::string, std::string>> facts{{"claims", fmt::format("{}", claims->size())}};
@@ -548,6 +628,10 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
                                     "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n{}</header>\n",
                                     escape(name), answer, facts_line(facts)),
              .sections = {}};
+  for (const Claim& claim : *claims) {
+    if (!opens_the_page(claim)) continue;
+    for (Section& section : summary_sections(claim)) whole.sections.push_back(std::move(section));
+  }
   if (!claims->empty()) {
     whole.sections.push_back({.id = "scoreboard",
                               .title = "Scoreboard",

@@ -72,7 +72,7 @@ TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAre
   ASSERT_TRUE(page) << page.error().message();
   EXPECT_NE(
       page->html.find(
-          ">1 of 3 checks against the paper hold, 1 do not; undecided, since a cell is missing or failed: 1<"),
+          ">1 of 3 checks against the paper hold, 1 does not; undecided, since a cell is missing or failed: 1<"),
       std::string::npos)
       << page->html;
 }
@@ -146,6 +146,35 @@ TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
     EXPECT_NE(page->html.find(text), std::string::npos) << text;
 }
 
+TEST_F(ExperimentPageTest, AComparisonBeginsWithItsHeatMap) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  records.rules = {{"C-1", "a rule", "does not hold", ""}};
+  const std::vector<std::vector<std::string>> cells = {{"machine", "one drive", "one drive", "array"},
+                                                       {"workload", "create", "copy", "copy"},
+                                                       {"LFS", "1.00*", "2.50", "-"},
+                                                       {"Journal", "12.34", "1.00*", "1.01*"}};
+  for (std::size_t line = 0; line < 3; ++line)
+    for (const auto& column : cells)
+      records.tables.push_back({"summary", "heat map, of all", "Times the best",
+                                static_cast<std::int64_t>(line), column[0], column[line + 1]});
+  records.tables.push_back({"summary", "beats", "Who beats whom", 0, "n", "7"});
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = must(experiment_page(database, run));
+  expect_links_lead_somewhere(page.html);
+  EXPECT_NE(page.html.find(">0 of 1 checks hold, 1 does not<"), std::string::npos) << "no paper's";
+  EXPECT_LT(page.html.find("<table class=\"heat\">"), page.html.find("<section id=\"scoreboard\">"));
+  EXPECT_LT(page.html.find("id=\"costs-and-losses\""), page.html.find("<section id=\"scoreboard\">"));
+  EXPECT_EQ(times(page.html, "<table class=\"heat\">"), 1U) << "once, not among the claims as well";
+  const auto map = all_between(page.html, "<table class=\"heat\">", "</table>").at(0);
+  EXPECT_EQ(times(map, "class=\"group\""), 2U) << "machines";
+  EXPECT_EQ(times(map, " best\""), 3U) << "a star is a mark";
+  EXPECT_NE(map.find("<td class=\"h3\" data-label=\"LFS\">2.50</td>"), std::string::npos) << map;
+  EXPECT_NE(map.find("<td class=\"h5\" data-label=\"Journal\">12.3</td>"), std::string::npos) << map;
+  EXPECT_EQ(times(map, "<td class=\"hnone\""), 1U) << "no multiple, no shade";
+}
+
 TEST_F(ExperimentPageTest, ClaimsAndRulesThatDoNotHoldComeFirst) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
@@ -187,7 +216,7 @@ TEST_F(ExperimentPageTest, NumbersByUsersAreLinesOverUsersAndStandOnce) {
       {"C-2", "part", "two points", "No Order, 2", "throughput", "1/s", std::nullopt, 2002.0, ""});
   ASSERT_TRUE(database.record_claims(run, records));
   const auto page = must(experiment_page(database, run));
-  EXPECT_EQ(plots_in(page.html), 1U) << "two points are no line";
+  EXPECT_EQ(plots_in(page.html), 1U) << "two points are not a line";
   const auto plot = all_between(page.html, "<svg", "</svg>").at(0);
   EXPECT_EQ(times(plot, ">users<"), 1U) << "what is at the axis";
   for (const char* number : {">1001<", ">1108<", ">2002<"}) EXPECT_EQ(times(page.html, number), 1U) << number;

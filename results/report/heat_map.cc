@@ -22,6 +22,8 @@ constexpr std::array<Shade, 6> kShades = {{{1.1, "h0", "to 1.1"},
                                            {5, "h4", "5"},
                                            {1e300, "h5", "more"}}};
 
+constexpr std::size_t kWideColumnsMost = 8;  // more have to share the width of a page
+
 std::string hint_of(const std::string& hint) {
   return hint.empty() ? std::string{} : " title=\"" + escape(hint) + "\"";
 }
@@ -30,7 +32,8 @@ std::string hint_of(const std::string& hint) {
 
 std::string heat_map(const std::string& corner, const std::vector<HeatColumn>& columns,
                      const std::vector<HeatRow>& rows) {
-  std::string out = fmt::format("<table class=\"heat\">\n<thead><tr><th>{}</th>", escape(corner));
+  std::string out = fmt::format("<table class=\"heat{}\">\n<thead><tr><th>{}</th>",
+                                columns.size() > kWideColumnsMost ? " many" : "", escape(corner));
   for (const HeatColumn& column : columns) out += fmt::format("<th scope=\"col\">{}</th>", column.html);
   out += "</tr></thead>\n<tbody>\n";
   const std::string* group = nullptr;

@@ -18,7 +18,7 @@ TEST(Interval, ADifferenceWithinTheIntervalsIsNoWin) {
   EXPECT_TRUE(beats({10, 10.1, 9.9}, {20, 20.2, 19.9}));
   EXPECT_FALSE(beats({20, 20.2, 19.9}, {10, 10.1, 9.9}));
   EXPECT_FALSE(beats({10, 14, 6}, {11, 9, 13})) << "the mean is less, the seeds do not agree";
-  EXPECT_FALSE(beats({10, 10, 10}, {10.1, 10.1, 10.1})) << "one in a hundred is no difference";
+  EXPECT_FALSE(beats({10, 10, 10}, {10.1, 10.1, 10.1})) << "one in a hundred is not a difference";
   EXPECT_FALSE(beats({10}, {20})) << "one seed says nothing";
   EXPECT_FALSE(beats({}, {20, 20, 20})) << "a cell that failed beats nobody";
   EXPECT_FALSE(beats({10, 10, 10}, {}));
@@ -199,7 +199,19 @@ TEST(Compare, LossIsWhatTheGroupsSay) {
 TEST(Compare, TheSummaryIsOfAllParts) {
   const ExperimentOutcome outcome = run("summary");
   ASSERT_EQ(outcome.answers.size(), 1U);
-  EXPECT_EQ(outcome.answers[0].tables.size(), 6U);
+  EXPECT_EQ(outcome.answers[0].tables.size(), 8U);
+  std::size_t maps = 0;
+  for (const Table& table : outcome.answers[0].tables) {
+    if (!table.name.starts_with(kHeatMap)) continue;
+    ++maps;
+    EXPECT_GT(table.rows.size(), 20U);
+    for (const auto& row : table.rows) {
+      ASSERT_EQ(row.size(), table.columns.size());
+      EXPECT_NE(std::ranges::find(row, std::string("1.00") + kUnbeaten), row.end())
+          << row[0] << ", " << row[1];
+    }
+  }
+  EXPECT_EQ(maps, 2U);
 }
 
 }  // namespace
