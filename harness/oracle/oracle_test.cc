@@ -369,6 +369,13 @@ TEST(Verdict, TheWorstFindingWins) {
   const std::vector<Finding> findings{{Verdict::stale_data, Tier::integrity, "a", "", ""},
                                       {Verdict::lost_synced_data, Tier::posix, "b", "", ""}};
   EXPECT_EQ(judge_trial({}, findings).verdict, Verdict::lost_synced_data);
+  std::vector<Finding> three(3, findings.back());
+  three[0] = {.kind = Verdict::lost_synced_data, .path = "d/f", .expected = "this", .found = "that"};
+  three[1].kind = three[2].kind = three[0].kind;
+  EXPECT_EQ(judge_trial({.check_found_damage = true}, three).summary,
+            "d/f: expected this, found that; 2 more objects likewise; fsck repaired damage");
+  three.resize(1);
+  EXPECT_EQ(judge_trial({}, three).summary, "d/f: expected this, found that; fsck reported no errors");
   EXPECT_EQ(judge_trial({.mounted = false}, {}).verdict, Verdict::unmountable);
   EXPECT_EQ(judge_trial({.check_found_damage = true, .repaired = false}, {}).verdict,
             Verdict::not_repairable);
