@@ -26,13 +26,13 @@ struct Program {
 };
 constexpr Program kPrograms[] = {{"nbdkit", "nbdkit"},       {"qemu-system-x86_64", "qemu-system-x86"},
                                  {"gnuplot", "gnuplot-nox"}, {"mkfs.ext4", "e2fsprogs"},
-                                 {"e2fsck", "e2fsprogs"},    {"mkfs.xfs", "xfsprogs"},
-                                 {"xfs_repair", "xfsprogs"}, {"cpio", "cpio"},
+                                 {"e2fsck", "e2fsprogs"},    {"cpio", "cpio"},
                                  {"depmod", "kmod"},         {"busybox", "busybox-static"}};
-/// File systems that are not to be had without.
-constexpr Program kMoreFileSystems[] = {{"mkfs.btrfs", "btrfs-progs"},   {"mkfs.f2fs", "f2fs-tools"},
-                                        {"mkfs.nilfs2", "nilfs-tools"},  {"mkfs.jfs", "jfsutils"},
-                                        {"mkreiserfs", "reiserfsprogs"}, {"mkfs.minix", "util-linux"}};
+/// Without one of these, its file system cannot be tested.
+constexpr Program kMoreFileSystems[] = {{"mkfs.xfs", "xfsprogs"},    {"mkfs.btrfs", "btrfs-progs"},
+                                        {"mkfs.f2fs", "f2fs-tools"}, {"mkfs.nilfs2", "nilfs-tools"},
+                                        {"mkfs.jfs", "jfsutils"},    {"mkreiserfs", "reiserfsprogs"},
+                                        {"mkfs.minix", "util-linux"}};
 constexpr std::uint64_t kWantedFreeBytes = std::uint64_t{2} << 30;
 
 bool in_path(const std::string& program) {
@@ -56,7 +56,7 @@ Finding examine_cache(const fs::path& cache) {
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
   const char* remedy = "set HEADCRASH_CACHE to a folder that can be written";
   if (!fs::is_directory(there, error))
-    return {"cache", fmt::format("{} is no folder", there.string()), remedy, false};
+    return {"cache", fmt::format("{} is not a folder", there.string()), remedy, false};
   if (::access(there.c_str(), W_OK) != 0)
     return {"cache", fmt::format("{}: {}", there.string(), std::generic_category().message(errno)), remedy,
             false};
@@ -129,7 +129,7 @@ int doctor(bool as_json) {
                finding.remedy.empty() ? "" : "; " + finding.remedy);
   }
   fmt::print("{}\n", good ? "This machine can run campaigns."
-                          : "This machine cannot run campaigns yet: mend what is BAD.");
+                          : "This machine cannot run campaigns yet: fix what is marked BAD.");
   return good ? kFine : kUsage;
 }
 
@@ -137,7 +137,7 @@ int doctor(bool as_json) {
 
 void add_doctor(CLI::App& app, int& exit_code) {
   CLI::App* command =
-      app.add_subcommand("doctor", "Tries out what this machine can run: accelerator, kernel, packages");
+      app.add_subcommand("doctor", "Checks what this machine can run: accelerator, kernel, packages");
   const auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer(
