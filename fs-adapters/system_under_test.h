@@ -343,7 +343,7 @@ class FileSystemType {
   virtual std::string_view address_unit() const { return "block"; }
 
   virtual std::span<const MkfsOption> mkfs_options() const = 0;
-  /// Makes an empty file system that fills the store, with room for nothing but what the format needs; a
+  /// Creates an empty file system that fills the store, with room for nothing but what the format needs; a
   /// mount, a check and a reader then find it clean. Errors: an unknown or impossible option, by name.
   virtual Result<MadeImage> mkfs(model::SectorStore& store, const Settings& settings) const = 0;
   virtual std::unique_ptr<ImageChecker> checker() const = 0;
@@ -367,7 +367,7 @@ class FileSystemType {
   virtual std::span<const std::unique_ptr<const SystemUnderTest>> systems() const = 0;
   /// The one that is mounted when nobody says which.
   virtual std::string_view usual_system() const = 0;
-  /// For who does not know which system ran: true when no finding is more than some system that is no control
+  /// For who does not know which system ran: true when no finding is more than some system that is not a control
   /// may leave after a power cut.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 

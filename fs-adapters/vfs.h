@@ -156,7 +156,7 @@ class Vfs {
                                     std::uint64_t length) = 0;
   /// `to` gets the blocks of `from` and keeps its own copy of them from the next write on.
   virtual VfsResult<void> clone_range(const SharedRange&) { return refuse(ENOTSUP); }
-  /// Shares blocks where the ranges are equal; ranges that differ stay as they are, which is no error.
+  /// Shares blocks where the ranges are equal; ranges that differ stay as they are, which is not an error.
   virtual VfsResult<void> dedupe_range(const SharedRange&) { return refuse(ENOTSUP); }
   // Through a shared mapping, inside the file: EINVAL otherwise.
   virtual VfsResult<void> mmap_write(FileHandle, std::uint64_t /*offset*/, std::span<const std::byte>) {

@@ -5,7 +5,7 @@
 //
 // Addresses are sectors of 512 bytes from the device's start, 0 for none. Numbers are little-endian. Nothing
 // that is decoded is believed: a structure with another magic number, another file system's id or a wrong
-// checksum is no structure, and addresses are looked at (Superblock::holds) before they are followed.
+// checksum is not a structure, and addresses are looked at (Superblock::holds) before they are followed.
 //
 // Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, chapter 4, where
 // it says how something lies; FORMAT.md says what is ours.

@@ -1,5 +1,5 @@
 #pragma once
-// Makes an empty file system: superblock, the root directory in the first region of the log, and the first
+// Creates an empty file system: superblock, the root directory in the first region of the log, and the first
 // checkpoint.
 
 #include <cstdint>

@@ -68,7 +68,7 @@ os::BufferKey Store::inode_sector_key(SectorAddress address) const {
 }
 
 /// The sector, if it is not in the cache, and those behind it, as many as a block has: inodes that were written
-/// together are wanted together (Rosenblum 1992, section 4.4.6). What is no inode of the map's is not kept.
+/// together are wanted together (Rosenblum 1992, section 4.4.6). What is not an inode of the map's is not kept.
 VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   if (auto known = cache.cached(inode_sector_key(address))) return known;
   const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;

@@ -164,7 +164,7 @@ class LfsReader final : public adapters::ImageReader {
     return (std::uint64_t{entry.address} << 8U) + entry.slot;
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    // As formats with inodes at fixed places have it: one that nobody has is no error.
+    // As formats with inodes at fixed places have it: one that nobody has is not an error.
     if (number < reader_.map().size() && !reader_.map()[number].allocated())
       return adapters::ImageInode{.number = number};
     const auto found = reader_.inode(number_of(number));

@@ -74,7 +74,7 @@ Result<void> take_names(const StrictTable& table, NameOrder& names) {
   const auto known =
       std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.first == word; });
   if (!word.empty() && known == kWords.end())
-    return fail(table.subject("names"), fmt::format("\"{}\" is no order of names", word),
+    return fail(table.subject("names"), fmt::format("\"{}\" is not an order of names", word),
                 "it is unordered, ordered or atomic");
   if (known != kWords.end()) names = known->second;
   bool atomic = names == NameOrder::atomic;
@@ -333,7 +333,7 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
   std::string base;
   if (const auto taken = root.take("base", base); !taken) return pass_on(taken);
   if (!base.empty()) {
-    if (depth >= kDeepestBase) return fail(root.subject("base"), "goes in a circle or too deep");
+    if (depth >= kDeepestBase) return fail(root.subject("base"), "is circular or nested too deep");
     const Result<LinuxAdapter> parent = load(base::named_in(from, base), depth + 1);
     if (!parent) return pass_on(parent);
     adapter = *parent;
@@ -442,7 +442,7 @@ bool is_kernel_version(std::string_view text) {
 Result<void> set_kernel_version(LinuxAdapter& adapter, const std::string& version) {
   const std::string subject = fmt::format("file system \"{}\"", adapter.name);
   if (!is_kernel_version(version))
-    return fail(subject, fmt::format("\"{}\" is no version of a kernel", version),
+    return fail(subject, fmt::format("\"{}\" is not a kernel version", version),
                 "write a version as 6.12 or 6.1-rt (scripts/build-guest --list-kernels prints Debian's)");
   if (!adapter.guest.kernel.empty()) return fail(subject, "has a kernel already", "leave one of them out");
   if (!adapter.guest.modules.empty())

@@ -173,7 +173,7 @@ TEST(BufferCache, TellsDirtyBlocksThatHaveChangedSince) {
     w.cache.write_async(w.cache.cached({0, 2}));
     w.queue.drain();
     EXPECT_EQ(blocks_since(0), (Blocks{1, 3, 2})) << "dirty again";
-    EXPECT_EQ(blocks_since(later), (Blocks{1, 3})) << "that a write failed is no change";
+    EXPECT_EQ(blocks_since(later), (Blocks{1, 3})) << "that a write failed is not a change";
     w.disk.bad_sectors = {};
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
     EXPECT_EQ(blocks_since(0), Blocks{});

@@ -137,7 +137,7 @@ RequestId BufferCache::write_gathered(std::uint64_t lba, std::vector<GatheredPar
   std::size_t bytes = 0;
   for (const GatheredPart& part : parts) {
     const std::size_t length = part.buffer ? part.buffer.bytes().size() : part.bytes.size();
-    invariant(length > 0 && length % model::kSectorBytes == 0, "a part of a gathered write is no sectors");
+    invariant(length > 0 && length % model::kSectorBytes == 0, "a part of a gathered write is not sectors");
     bytes += length;
   }
   invariant(bytes > 0 && lba != kUnassigned, "a gathered write has no parts or no place");

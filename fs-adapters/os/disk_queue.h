@@ -93,7 +93,7 @@ class DiskTracer {
 /// Sums since the queue was made, or last cleared; times in nanoseconds.
 struct DiskQueueCounters {
   std::uint64_t issued_reads = 0;
-  std::uint64_t issued_writes = 0;   ///< all that is no read, flushes too
+  std::uint64_t issued_writes = 0;   ///< all that is not a read, flushes too
   std::uint64_t issued_flushes = 0;  ///< by the file system
   std::uint64_t requests = 0;        ///< as the disk saw them: after concatenation
   std::uint64_t sectors = 0;

@@ -6,7 +6,7 @@
 // Patt, "Scheduling algorithms for modern disk drives", SIGMETRICS 1994, section 3). The driver knows block
 // numbers, not cylinders.
 //
-// shuffled is no disk's: a lab's. The seed gives each request its rank (an even one: each place on the disk
+// shuffled is not a disk's: a lab's. The seed gives each request its rank (an even one: each place on the disk
 // its rank), and the lowest goes first, so that some wait until nothing else does.
 
 #include <cstdint>

@@ -21,7 +21,7 @@ struct RawDiskOptions {
 
 class RawDisk final : public BlockDevice {
  public:
-  /// Errors name the path: it cannot be opened, is no device and no file, is not a whole number of sectors,
+  /// Errors name the path: it cannot be opened, is neither a device nor a file, is not a whole number of sectors,
   /// knows no direct I/O in sectors of 512 bytes.
   static Result<std::unique_ptr<RawDisk>> open(const std::string& path, WallClock& clock,
                                                const RawDiskOptions& options = {});

@@ -35,7 +35,7 @@ Result<TimeNs> parse_delay(std::string_view text, Zero zero, const std::string& 
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc{} || end != text.data() + text.size())
-    return fail(subject, fmt::format("\"{}\" is no number of seconds", text), kForms);
+    return fail(subject, fmt::format("\"{}\" is not a number of seconds", text), kForms);
   if (!(seconds >= 0)) return fail(subject, "a delay is never negative", kForms);
   if (seconds == 0 && zero == Zero::refused)
     return fail(subject, "a delay of zero means nothing here", "use interval:0 or write-through");

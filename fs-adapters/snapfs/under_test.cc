@@ -78,7 +78,7 @@ class SnapfsReader final : public adapters::ImageReader {
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
     const auto found = reader_.record(number_of(number));
     if (!found) return pass_on(found);
-    // As formats with inodes at fixed places have it: one that nobody has is no error.
+    // As formats with inodes at fixed places have it: one that nobody has is not an error.
     if (!*found) return adapters::ImageInode{.number = number};
     const Inode& inode = **found;
     return adapters::ImageInode{

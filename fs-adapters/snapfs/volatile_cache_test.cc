@@ -52,7 +52,7 @@ TEST(SnapfsVolatileCache, FsyncAndSyncOutliveIt) {
 }
 
 /// The generation is committed by its age and the data, which it does not wait for, written later by theirs: there
-/// is no generation to be committed when fsync comes.
+/// is not a generation to be committed when fsync comes.
 TEST(SnapfsVolatileCache, WhatWasWrittenByAgeIsFlushedByFsync) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});

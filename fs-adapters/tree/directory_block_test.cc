@@ -168,7 +168,7 @@ TEST(DirectoryBlock, DamageEndsAChunkAndNothingIsWrittenIntoIt) {
     EXPECT_EQ(add_entry(damaged, "new", 8, 8)->chunk(), 1U) << length;
     EXPECT_FALSE(is_empty_directory_block(damaged));
   }
-  // What is left behind the second entry is no entry: nothing behind the block is read.
+  // What is left behind the second entry is not an entry: nothing behind the block is read.
   auto short_of_four = chunks(1);
   add_entry(short_of_four, 0, "one", 5, 8), add_entry(short_of_four, 0, "two", 6, 8);
   store16(short_of_four, 12 + 4, 496);

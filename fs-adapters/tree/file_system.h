@@ -8,7 +8,7 @@
 // Operations lock the inodes they change, a directory before what is in it; a walk along a path locks one
 // directory at a time. A rename locks up to four inodes. One rename works at a time, so that no directory can
 // change its place while it looks how deep each of its directories lies; it locks them by depth, then by
-// number, then what is no directory by number, and looks the names up again under the locks.
+// number, then what is not a directory by number, and looks the names up again under the locks.
 //
 // An operation that finds no space left ends without having changed anything that is seen.
 //

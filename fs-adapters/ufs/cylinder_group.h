@@ -58,7 +58,7 @@ class CylinderGroup {
   std::uint32_t initialised_inodes() const;
   void set_initialised_inodes(std::uint32_t inodes);
 
-  // Inodes. Slots that are no inodes count as used.
+  // Inodes. Slots that are not inodes count as used.
   bool inode_used(std::uint32_t inode) const;
   /// The first free one from `from` on, then from the start.
   std::optional<std::uint32_t> find_inode(std::uint32_t from) const;

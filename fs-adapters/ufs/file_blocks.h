@@ -19,7 +19,7 @@ namespace headcrash::ufs {
 /// Where block `block` is; 0: a hole.
 VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int64_t block);
 
-/// The contents of a block that is no hole, held. The next one is read ahead for who reads them in order.
+/// The contents of a block that is not a hole, held. The next one is read ahead for who reads them in order.
 VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std::int64_t block,
                                           FragmentAddress at);
 

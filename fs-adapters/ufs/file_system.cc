@@ -116,7 +116,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
   std::unique_ptr<FileSystem> mounted(new FileSystem(std::make_unique<TreeStore>(std::move(volume))));
   const auto root = mounted->volume_->inodes.get(kRootInode, nullptr);
   if (!root || !(*root)->disk.is_directory())
-    return fail(kSubject, "the root is no directory", "run fsck on it");
+    return fail(kSubject, "the root is not a directory", "run fsck on it");
   if (!mounted->volume_->write_superblock(false)) {
     system.cache.discard_all();  // another try reads what is on the disk
     return fail(kSubject, "the superblock cannot be written", "look whether the device is on");

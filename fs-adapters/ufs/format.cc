@@ -55,10 +55,10 @@ std::string problem_of_sizes(const Superblock& s) {
     return fmt::format("fs_fsize {} is not an eighth, a quarter, half or all of fs_bsize {}",
                        s.fragment_bytes, s.block_bytes);
   if (s.size_fragments == 0 || s.size_fragments > kFragmentMax)
-    return fmt::format("fs_size {} is no number of fragments", s.size_fragments);
+    return fmt::format("fs_size {} is not a number of fragments", s.size_fragments);
   if (s.header_bytes < kInodeBytes || s.header_bytes > s.block_bytes)
     return fmt::format("fs_cgsize {} is not the size of a group's header", s.header_bytes);
-  if (s.reserve_percent > 99) return fmt::format("fs_minfree {} is no percentage", s.reserve_percent);
+  if (s.reserve_percent > 99) return fmt::format("fs_minfree {} is not a percentage", s.reserve_percent);
   return {};
 }
 

@@ -174,7 +174,7 @@ inline constexpr std::size_t kInodeModeOffset = 0, kInodeLinksOffset = 2, kInode
 /// A short symbolic link's target lies in the place of the pointers. At most kInlineTargetBytes.
 std::string inline_target(const Inode& inode);
 void set_inline_target(Inode& inode, std::string_view target);
-/// True when the pointers are no pointers: a symbolic link shorter than that, a device's number.
+/// True when the pointers are not pointers: a symbolic link shorter than that, a device's number.
 bool pointers_are_text(const Inode& inode, std::uint32_t inline_target_max);
 
 }  // namespace headcrash::ufs

@@ -159,7 +159,7 @@ bool Fsck::State::check_size(InodeNumber number, Inode& inode, bool& changed) {
   }
   if (inode.is_directory() && inode.size_bytes % tree::kChunkBytes != 0) {
     find(FindingKind::bad_size, number, 0, 0,
-         fmt::format("directory {}: {} bytes are no whole chunks", number, inode.size_bytes));
+         fmt::format("directory {}: {} bytes are not whole chunks", number, inode.size_bytes));
     inode.size_bytes = (inode.size_bytes / tree::kChunkBytes + 1) * tree::kChunkBytes;
     changed = true;
   }
@@ -171,7 +171,7 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   Inode& inode = checked.inode;
   if (!inode.allocated() || !is_type(inode.mode)) {
     find(inode.allocated() ? FindingKind::bad_mode : FindingKind::partly_allocated, number, 0, 0,
-         fmt::format("inode {}: mode {:o} is no type of file; it is freed", number, inode.mode));
+         fmt::format("inode {}: mode {:o} is not a file type; it is freed", number, inode.mode));
     return clear_inode(number, inode);
   }
   bool changed = false;

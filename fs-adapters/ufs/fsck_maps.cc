@@ -106,7 +106,7 @@ bool Fsck::State::check_group(std::uint32_t number, std::span<std::byte> header)
   for (const CheckedDirectory& d : directories)
     now.directories += d.inode >= first && d.inode < end && type[d.inode] != 0 ? 1 : 0;
   group.set_totals(now);
-  // Counts that follow from a map that had to be changed are no finding of their own.
+  // Counts that follow from a map that had to be changed are not findings of their own.
   if (!changed && (before != now || runs_before != group.runs()))
     find(FindingKind::group_totals, 0, geometry.header(number), 0,
          fmt::format("group {}: its counts are not those of its maps", number));

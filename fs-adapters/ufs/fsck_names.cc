@@ -14,7 +14,7 @@ namespace headcrash::ufs {
 
 void Fsck::State::check_names() {
   if (type[kRootInode] != entry_type(kTypeDirectory)) {
-    find(FindingKind::bad_root, kRootInode, 0, 0, "the root is no directory; a new one is made");
+    find(FindingKind::bad_root, kRootInode, 0, 0, "the root is not a directory; a new one is made");
     if (repairing()) make_root();
     return;
   }

@@ -146,7 +146,7 @@ Result<std::size_t> ImageReader::read(InodeNumber number, std::uint64_t offset,
                                       std::span<std::byte> into) const {
   const auto found = mapped(number);
   if (!found) return pass_on(found);
-  if (!found->inode.is_regular()) return damaged(number, "is no regular file");
+  if (!found->inode.is_regular()) return damaged(number, "is not a regular file");
   const auto count = read_inode(*found, offset, into);
   if (!count) return damaged(number, count.error().problem);
   return *count;
@@ -155,7 +155,7 @@ Result<std::size_t> ImageReader::read(InodeNumber number, std::uint64_t offset,
 Result<std::string> ImageReader::readlink(InodeNumber number) const {
   const auto found = inode(number);
   if (!found) return pass_on(found);
-  if (!found->is_symlink()) return damaged(number, "is no symbolic link");
+  if (!found->is_symlink()) return damaged(number, "is not a symbolic link");
   if (pointers_are_text(*found, geometry_.inline_target_max())) return inline_target(*found);
   if (found->size_bytes > kTargetBytesMax) return damaged(number, "its target is too long");
   std::string target(found->size_bytes, '\0');
@@ -167,7 +167,7 @@ Result<std::string> ImageReader::readlink(InodeNumber number) const {
 Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
   const auto found = inode(directory);
   if (!found) return pass_on(found);
-  if (!found->is_directory()) return damaged(directory, "is no directory");
+  if (!found->is_directory()) return damaged(directory, "is not a directory");
   if (found->size_bytes > geometry_.byte_of(geometry_.size_fragments()))
     return damaged(directory, "is longer than the device");
   std::vector<std::byte> bytes(found->size_bytes / tree::kChunkBytes * tree::kChunkBytes);

@@ -112,7 +112,7 @@ TEST_P(IoErrors, AnErrorOfDataIsNotForgottenAndARetryWritesIt) {
     const auto first = fs.fsync(*file);
     if (failed_behind) {
       EXPECT_FALSE(first) << "the second time it fails under the fsync";
-      EXPECT_FALSE(volume().stopped()) << "old data that cannot be written are no reason";
+      EXPECT_FALSE(volume().stopped()) << "old data that cannot be written are not a reason";
       EXPECT_TRUE(fs.fsync(*file));
     }
     EXPECT_EQ(text_of(*as_after_a_cut(m_), "f"), "new!");

@@ -1,5 +1,5 @@
 #pragma once
-// Makes an empty file system, as BSD's newfs does: the root directory and in it lost+found, with a block of
+// Creates an empty file system, as BSD's newfs does: the root directory and in it lost+found, with a block of
 // free room in which fsck can put names when nothing can be allocated any more.
 
 #include <array>

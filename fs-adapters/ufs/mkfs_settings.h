@@ -10,7 +10,7 @@
 namespace headcrash::ufs {
 
 std::span<const adapters::MkfsOption> mkfs_options();
-/// Errors: a name that is unknown, a value that is no number or no UUID. What the numbers have to be, mkfs
+/// Errors: a name that is unknown, a value that is neither a number nor a UUID. What the numbers have to be, mkfs
 /// says.
 Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings);
 

@@ -194,7 +194,7 @@ VfsResult<void> Netra::link_added(Operation& operation, const LinkAddition& addi
         {&addition.target, &addition.directory, addition.replaced.inode, addition.replaced.parent},
         [&] { return Conventional::link_added(operation, addition, std::move(directory_block)); });
   }
-  // The ".." of a directory that moves is no name, and counts for nobody.
+  // The ".." of a directory that moves is not a name, and counts for nobody.
   if (addition.cause == tree::NameCause::parent)
     return as_result(volume_.cache.write(std::move(directory_block)));
   tree::CoreInode& target = addition.target;

@@ -64,7 +64,7 @@ adapters::Promises promises_of(const SchemeVariant& scheme);
 /// True when the scheme may leave this.
 bool permitted(const SchemeVariant& scheme, FindingKind kind);
 
-/// For who does not know which scheme ran: true when one that is no control may leave each of these. A disk
+/// For who does not know which scheme ran: true when one that is not a control may leave each of these. A disk
 /// says that a journal was in use; then it is one of those.
 bool permitted(const FsckReport& report);
 

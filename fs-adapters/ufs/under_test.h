@@ -10,7 +10,7 @@ namespace headcrash::ufs {
 /// Made when it is first wanted.
 const adapters::FileSystemType& file_system_type();
 
-/// A way to run it that is no line of that table, made from one.
+/// A way to run it that is not a line of that table, made from one.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(SchemeVariant variant);
 
 /// The checker's kind as everybody else knows it. `order` is its number.

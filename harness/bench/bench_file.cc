@@ -60,7 +60,7 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
   if (!like.name.empty() && profiles.size() > 1)
     return fail(table.subject("name"), "needs exactly one profile", "write a [[device]] for each");
   if (like.name.find('/') != std::string::npos)
-    return fail(table.subject("name"), "holds a '/', which parts the places of a trial's key");
+    return fail(table.subject("name"), "contains a '/', which separates the parts of a trial's key");
   if (table.has("write-cache")) {
     bool on = false;
     if (const auto taken = table.take("write-cache", on); !taken) return taken;
@@ -191,7 +191,7 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
     if (!read) return read;
   }
   if (workload.name.find_first_of("/ ") != std::string::npos)
-    return fail(table.subject("name"), "holds a '/' or a blank", "write it with '-' instead");
+    return fail(table.subject("name"), "contains a '/' or a blank", "write it with '-' instead");
   if (std::string file; workload.name.empty() && table.has("job-file")) {
     if (const auto taken = table.take("job-file", file); !taken) return taken;
     workload.name = std::filesystem::path(file).stem().string();

@@ -467,7 +467,7 @@ void BenchTrial::conclude(const Step<void>& worked) {
   record_.late = run::came_late(measured);
   if (worked) return;
   record_.operations = 0;
-  for (db::PhaseRecord& phase : record_.phases) {  // what led to a failure is no measurement
+  for (db::PhaseRecord& phase : record_.phases) {  // what led to a failure is not a measurement
     phase.measure.reset();
     phase.metrics.clear();
   }

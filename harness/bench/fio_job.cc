@@ -44,8 +44,7 @@ Result<void> check_fio_job(const std::string& job, const std::string& subject) {
   if (!fio) return {};
   const auto status = fio->wait(kLimit);
   if (!status || *status == 0) return {};
-  return fail(subject, "fio does not take it: " + first_line(errors.get()),
-              "`man fio` has the keys of a job");
+  return fail(subject, "fio rejects it: " + first_line(errors.get()), "`man fio` has the keys of a job");
 }
 
 }  // namespace headcrash::bench

@@ -17,7 +17,7 @@ using model::kSectorBytes;
 using nlohmann::json;
 
 Error misfit(const char* what, const std::string& problem) {
-  return {what, problem, "agent, plugin and harness must be of one build"};
+  return {what, problem, "agent, plugin and harness must come from the same build"};
 }
 
 void add_latencies(const json& latency, double slower, std::vector<db::MetricRecord>& metrics) {

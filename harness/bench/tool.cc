@@ -277,7 +277,7 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos || line.front() == '#') continue;
     if (!std::regex_search(line, status) || std::isalpha(static_cast<unsigned char>(line.front())) == 0)
-      return fail(subject, fmt::format("line {} is no line of a load for dbench 4: {}", number, line),
+      return fail(subject, fmt::format("line {} is not a line of a load for dbench 4: {}", number, line),
                   R"(write for example: Mkdir "\clients\client1" NT_STATUS_OK)");
   }
   return {};

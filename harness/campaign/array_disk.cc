@@ -34,7 +34,7 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
   }
   if (filesystem.log_size_bytes != 0)
     return fail(filesystem.name, "has an external log, which cannot be combined with an array",
-                "take another file system, or no array");
+                "choose another file system, or no array");
   auto stack = profiles::load_stack(machine.profile);
   if (!stack) return pass_on(stack);
   if ((*stack)->below.empty())

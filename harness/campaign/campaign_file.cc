@@ -64,7 +64,7 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign, Exploration
   for (const char* key : {"log-profile", "write-cache", "tear", "clock", "setup-clock"}) {
     if ((*table)->has(key)) {
       return fail((*table)->subject(key),
-                  "a campaign that explores has no use for it: its workloads are recorded on a stage",
+                  "is not used by a campaign that explores: its workloads are recorded on a stage",
                   "leave it out, or leave [explore] out for power cuts under way");
     }
   }
@@ -166,7 +166,7 @@ Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
   if (const auto taken = (*table)->take("start-s", campaign.start_s, {.least = 0, .most = 3600}); !taken)
     return taken;
   if (campaign.start_s > 0 && campaign.clock == "off")
-    return fail((*table)->subject("start-s"), "wants a clock that runs", "write device.clock = \"real\"");
+    return fail((*table)->subject("start-s"), "needs a running clock", "write device.clock = \"real\"");
   campaign.cut_earliest_ms = range[0];
   campaign.cut_latest_ms = range[1];
   return {};
@@ -282,8 +282,8 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   if (base.empty()) return found;
   if (depth >= kDeepestBase)
     return fail(
-        own->subject("base"), "goes in a circle or too deep",
-        fmt::format("leave it out of one of the files; at most {} may stand on each other", kDeepestBase));
+        own->subject("base"), "is circular or nested too deep",
+        fmt::format("leave it out of one of the files; at most {} may build on each other", kDeepestBase));
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();

@@ -31,7 +31,7 @@ Result<Control> parse_control(const StrictTable& table, const std::string& word)
     if (word == name(control)) return control;
     known.emplace_back(name(control));
   }
-  return fail(table.subject("must"), fmt::format("\"{}\" is nothing that a control must do", word),
+  return fail(table.subject("must"), fmt::format("\"{}\" cannot be required of a control", word),
               base::suggest(word, known));
 }
 
@@ -66,7 +66,8 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
     }
     if (cell.machine.is_array() && !by_media && *strategy != states::Strategy::recovery) {
       return fail(keys.strategies,
-                  fmt::format("\"{}\" is of one disk's writes, and {} has many", word, cell.machine.profile),
+                  fmt::format("\"{}\" applies to the writes of one disk, and {} has several", word,
+                              cell.machine.profile),
                   "use physical, member and recovery");
     }
   }
@@ -175,7 +176,7 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
     cell.control = *parsed;
   }
   if (!cell.control) {
-    return fail(table.subject("must"), fmt::format("is missing, and nothing is known of {}", name),
+    return fail(table.subject("must"), fmt::format("is missing, and nothing is known about {}", name),
                 "write must = \"lose\", \"damage\", \"keep\", \"keep-after-fsck\" or \"any\"");
   }
   return {};
@@ -322,7 +323,7 @@ Result<void> take_trials(const StrictTable& table, std::optional<std::int64_t>& 
   std::string word;
   if (table.has("trials") && table.take("trials", word)) {
     if (word != "all")
-      return fail(table.subject("trials"), fmt::format("\"{}\" is no number", word),
+      return fail(table.subject("trials"), fmt::format("\"{}\" is not a number", word),
                   "write a number, or \"all\"");
     trials.reset();
     return {};
@@ -337,7 +338,7 @@ Result<void> take_write_cache(const StrictTable& table, bool& write_through) {
   std::string word;
   if (const auto taken = table.take("write-cache", word); !taken || word.empty()) return taken;
   if (word != "write back" && word != "write through") {
-    return fail(table.subject("write-cache"), fmt::format("\"{}\" is no kind of cache", word),
+    return fail(table.subject("write-cache"), fmt::format("\"{}\" is not a kind of cache", word),
                 "write \"write back\" or \"write through\"");
   }
   write_through = word == "write through";
@@ -348,7 +349,7 @@ Result<void> take_prefill(const StrictTable& table, bool& prefill) {
   std::string word;
   if (const auto taken = table.take("prefill", word); !taken || word.empty()) return taken;
   if (word != "pattern" && word != "none") {
-    return fail(table.subject("prefill"), fmt::format("\"{}\" is nothing a disk can be filled with", word),
+    return fail(table.subject("prefill"), fmt::format("a disk cannot be filled with \"{}\"", word),
                 "write \"pattern\" or \"none\"");
   }
   prefill = word == "pattern";
@@ -417,7 +418,7 @@ void set_application(const workload::Application& application, ExploredCell& cel
 Result<void> check_workload(const StrictTable& table, const std::string& key, const ExploredCell& cell) {
   if (cell.application) {
     if (cell.trials) return {};
-    return fail(table.subject("trials"), fmt::format("\"all\" of {} is no number", cell.workload),
+    return fail(table.subject("trials"), fmt::format("\"all\" of {} is not a number", cell.workload),
                 "write a number");
   }
   if (!cell.operations.empty()) return check_operations(table.subject("operations"), cell.operations);
@@ -426,7 +427,7 @@ Result<void> check_workload(const StrictTable& table, const std::string& key, co
   if (!list) return fail(table.subject(key), list.error().message());
   const std::uint64_t numbers = numbers_of(cell);
   if (!cell.trials && numbers == 0) {
-    return fail(table.subject("trials"), fmt::format("\"all\" of {} is no number", cell.workload),
+    return fail(table.subject("trials"), fmt::format("\"all\" of {} is not a number", cell.workload),
                 "write a number; \"all\" is for ace-seq1 and its like");
   }
   if (cell.trials && numbers != 0 && static_cast<std::uint64_t>(*cell.trials) > numbers) {

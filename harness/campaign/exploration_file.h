@@ -9,7 +9,7 @@
 //   [[controls]]
 //   filesystem = "xfs"
 //   must = "lose"                    lose data in some state, show `damage` to the check, `keep` everything,
-//                                    `keep-after-fsck` (a repair is no fault), `any` (nothing is known, it is no
+//                                    `keep-after-fsck` (a repair is not a fault), `any` (nothing is known, it is no
 //                                    control: what it loses is told); left out: as the adapter expects
 //   kernels = ["6.12"]               under each of these, in place of the campaign's
 //   write-cache = "write through"    the guest sees a write-through disk and sends no flushes

@@ -99,7 +99,7 @@ TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
            {head + "[workload]\napplication = \"sqlite\"\nname = \"random\"\n",
             "combined with another workload"},
            {"filesystems = [\"ext4\"]\ntrials = \"all\"\n[explore]\n[workload]\napplication = \"sqlite\"\n",
-            "is no number"},
+            "is not a number"},
            {"filesystems = [\"ext4\"]\n[device]\nprofiles = [\"hp-c2447\"]\nsize = \"64M\"\n[workload]\n"
             "application = \"sqlite\"\n",
             "add [explore]"}}) {
@@ -253,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprofiles = ['hp-c2447']", "device.profiles"},
         BadText{"filesystems = ['ext4']\n[explore]\n[device]\nfaults = ['dead:hd0.1']", "is of no machine"},
         BadText{"filesystems = ['ext4']\n[explore]\n[cut]\nafter-persistence-ms = [0, 1]", "cut"},
-        BadText{"filesystems = ['ext4']\ntrials = 'some'\n[explore]", "\"some\" is no number"},
+        BadText{"filesystems = ['ext4']\ntrials = 'some'\n[explore]", "\"some\" is not a number"},
         BadText{"filesystems = ['ext4']\ntrials = 'all'\n[explore]\n[workload]\nname = 'random'",
                 "workload.trials"},
         BadText{"filesystems = ['ext4']\ntrials = 999999\n[explore]\n[workload]\nname = 'ace-seq1'",

@@ -173,7 +173,8 @@ run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
   if (interrupted()) return {};
   watch.lap();
   for (const explorer::ConfirmedFailure& failure : result->failures) {
-    on_phase(fmt::format("{} failures to tell, {}", result->failures.size(), failure.outcome.full_name()));
+    on_phase(
+        fmt::format("{} failures to describe, {}", result->failures.size(), failure.outcome.full_name()));
     tell_failure(*disk, *recorded, failure);
     if (interrupted()) return {};
   }
@@ -296,7 +297,7 @@ void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
               .account = report->account,
               .replay = report->replay};
     } else {
-      told.account += "\n(no account could be written: " + report.error().message() + ")";
+      told.account += "\n(no description could be written: " + report.error().message() + ")";
     }
   }
   state->failure = std::move(told);

@@ -150,7 +150,7 @@ tl::expected<json, CellRun::Silence> CellRun::ask(const json& request, const vm:
   return tl::unexpected(Silence{.died = true});
 }
 
-/// An answer for each operation. Of an operation that is no persistence point and reports nothing before the
+/// An answer for each operation. Of an operation that is not a persistence point and reports nothing before the
 /// guest hangs, nobody knows.
 std::vector<int> CellRun::do_all(const Lines& lines) {
   std::vector<int> answers(lines.size(), 0);

@@ -72,7 +72,7 @@ void judge_failed_write(const IoErrorOutcome& o, std::vector<std::string>& said)
     said.emplace_back("fsync failed, and the write is there");
   if (is_lost && o.cached == RangeContent::fresh)
     said.emplace_back(o.reread == RangeContent::fresh || o.reread == RangeContent::unseen
-                          ? "while mounted the file showed what was then gone"
+                          ? "while mounted, the file showed data that was gone afterwards"
                           : "the page cache showed what the disk did not have");
 }
 
@@ -129,7 +129,7 @@ std::vector<std::string> surprises_of(const IoErrorOutcome& o) {
         !says_error({o.first_fsync, o.second_fsync, o.reopened_fsync, o.fsync_after_sync, o.syncfs,
                      o.later_write, o.later_fsync, o.other_fsync, o.new_file_fsync}) &&
         o.recovered == RangeContent::fresh && o.first_fsync == 0;
-    if (!quiet) said.emplace_back("nothing was failed, and something went wrong");
+    if (!quiet) said.emplace_back("no failure was injected, and something went wrong");
   }
   return said;
 }

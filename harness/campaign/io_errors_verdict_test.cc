@@ -89,7 +89,7 @@ TEST(IoErrorSurprises, ALaterFsyncThatClaimsSuccess) {
   EXPECT_TRUE(says(o, "failed once and then succeeded"));
   EXPECT_TRUE(says(o, "the page cache showed what the disk did not have"));
   o.reread = RangeContent::fresh;
-  EXPECT_TRUE(says(o, "while mounted the file showed what was then gone"));
+  EXPECT_TRUE(says(o, "while mounted, the file showed data that was gone afterwards"));
   o.recovered = RangeContent::fresh;
   EXPECT_EQ(surprises_of(o), std::vector<std::string>{"fsync failed, and the write is there"});
 }

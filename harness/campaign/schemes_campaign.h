@@ -15,7 +15,7 @@
 namespace headcrash::campaign {
 
 /// Coverage of a strategy that begins so is of the system's other recovery (adapters::RecoveryTrial), by what it counts:
-/// images that were given to it as well, for instance. They are no states of their own.
+/// images that were given to it as well, for instance. They are not states of their own.
 inline constexpr std::string_view kOtherRecovery = "other recovery: ";
 
 /// One trial after the other, on one core: shards use more. Errors: an unknown scheme or workload; a database

@@ -57,7 +57,7 @@ struct SchemesWorkload {
   std::optional<std::uint64_t> faults;  ///< their seed
   std::optional<std::uint64_t> damage;  ///< the number, from which the seeds of the damage follow
 };
-/// Errors: an order or a seed that is no number, an unknown disk.
+/// Errors: an order or a seed that is not a number, an unknown disk.
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text);
 
 class SchemesPlan {

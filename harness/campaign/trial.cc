@@ -361,7 +361,7 @@ run::Step<void> TrialRun::rest_until(double model_ns) {
     if (steady_clock::now() > deadline)
       return run::stop(
           oracle::Verdict::harness_error,
-          fmt::format("the start lasted longer than a step may: {} s", campaign_.step_timeout_s));
+          fmt::format("the start took longer than the limit for a step, {} s", campaign_.step_timeout_s));
     std::this_thread::sleep_for(kPoll);
   }
 }

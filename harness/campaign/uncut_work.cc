@@ -54,7 +54,7 @@ run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedW
     if (!ran) return tl::unexpected(ran.error());
     if (ran->failure)
       return run::stop(oracle::Verdict::wrong_data,
-                       fmt::format("after {} operations that went well: {}", work.operations, *ran->failure));
+                       fmt::format("after {} operations that succeeded: {}", work.operations, *ran->failure));
     for (workload::FailedOperation failed : ran->failed_operations) {
       failed.operation += work.operations;
       work.failed_operations.push_back(failed);

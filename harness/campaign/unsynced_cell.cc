@@ -203,7 +203,7 @@ Result<void> UnsyncedRun::conclude(db::TrialRecord& record) {
   if (!timing) return pass_on(timing);
   record.cut_at_ns = timing->cut_at_ns;
   const auto ages = change_ages(workload_, timing->marks, timing->cut_at_ns, tree_);
-  if (ages.empty()) return fail(cell_.key(), "no round was over before the cut");
+  if (ages.empty()) return fail(cell_.key(), "no round had finished before the cut");
   const LossSummary summary = summary_of(ages);
   const WritebackSetting& setting = *cell_.setting;
   const std::string& type = filesystem_.type;

@@ -69,7 +69,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override {
     std::string text = option->get_description();
     if (const auto range = range_of(*option); !range.empty()) text += "; " + range;
-    if (!option->get_envname().empty()) text += fmt::format("; ${} gives it, too", option->get_envname());
+    if (!option->get_envname().empty()) text += fmt::format("; ${} sets the default", option->get_envname());
     return text;
   }
 

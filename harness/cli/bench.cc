@@ -58,7 +58,7 @@ void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forec
     fmt::print("{} to {} in all, by these estimates\n", duration_text(*forecast.least_s),
                duration_text(*forecast.most_s));
   else
-    fmt::print("no estimate of the whole before the first trials are over\n");
+    fmt::print("no estimate of the total until the first trials have finished\n");
 }
 
 json describe(const bench::BenchOutcome& outcome) {

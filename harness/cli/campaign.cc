@@ -256,8 +256,9 @@ void add_campaign(CLI::App& app, int& exit_code) {
       ->required();
   add_database_option(*command, arguments->database, MadeIfMissing::yes);
   command
-      ->add_option("--jobs", arguments->jobs,
-                   "Trials at a time; with a real clock more than one makes completions late on few cores")
+      ->add_option(
+          "--jobs", arguments->jobs,
+          "Trials that run at the same time; with a real clock, more than one makes completions late on few cores")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command->add_flag("--plan", arguments->plan, "Show what would be done; start nothing");
@@ -270,12 +271,12 @@ void add_campaign(CLI::App& app, int& exit_code) {
                       "i/n: only every n-th trial (of ufs-schemes: workload), beginning with the i-th");
   command
       ->add_option("--only", arguments->part.filesystems,
-                   "Only these file systems of the campaign, NAME,...; a run of its own")
+                   "Only these file systems of the campaign; starts a separate run")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
       ->add_option("--trials", arguments->part.trials,
-                   "At most so many trials of each file system on each device; a run of its own")
+                   "At most this many trials of each file system on each device; starts a separate run")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   add_kernels_option(*command, arguments->part.kernels);
   command->add_flag("--stop-at-first", arguments->stop_at_first,

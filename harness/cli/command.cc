@@ -39,7 +39,7 @@ void print(const nlohmann::json& value) {
 void add_database_option(CLI::App& command, std::string& database, MadeIfMissing made) {
   command
       .add_option("--db", database,
-                  made == MadeIfMissing::yes ? "Results database; made if missing" : "Results database")
+                  made == MadeIfMissing::yes ? "Results database; created if missing" : "Results database")
       ->envname("HEADCRASH_DB")
       ->capture_default_str();
 }
@@ -48,8 +48,7 @@ void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels) {
   command
       .add_option(
           "--kernel", kernels,
-          "Every file system under each of these kernels of Debian's, VERSION,... (6.1, 6.12, 6.1-rt); a run "
-          "of its own")
+          "Run every file system under each of these Debian kernels (6.1, 6.12, 6.1-rt); starts a separate run")
       ->delimiter(',')
       ->allow_extra_args(false);
 }
@@ -60,7 +59,7 @@ void add_verbosity_options(CLI::App& command, Verbosity& verbosity) {
   command
       .add_flag_callback(
           "-v,--verbose", [&verbosity] { verbosity = Verbosity::verbose; },
-          "Show each trial or state and its steps as lines of their own")
+          "Print each trial or state and its steps on lines of their own")
       ->excludes(quiet);
 }
 

@@ -197,7 +197,7 @@ std::string fish_completion(const CLI::App& app) {
   std::string text =
       "# fish completion of headcrash; written by the build out of the command's own options\n"
       "function __headcrash_list\n    headcrash list $argv[1] 2>/dev/null | awk 'NR > 1 {print $1}'\nend\n"
-      "# The words before the cursor that are no options begin with these.\n"
+      "# The words before the cursor that are not options begin with these.\n"
       "function __headcrash_at\n    set -l words (commandline -opc)[2..-1]\n    set -l words (string match -v -- "
       "'-*' $words)\n    test (count $words) -ge (count $argv); or return 1\n    for i in (seq (count $argv))\n"
       "        test \"$words[$i]\" = \"$argv[$i]\"; or return 1\n    end\nend\n"

@@ -105,7 +105,7 @@ Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {
 
 Result<void> write_crash_file(const CrashFile& of, const fs::path& path) {
   if (auto saved = save_crash_file(of, path); !saved) return saved;
-  fmt::print(stderr, "headcrash: the crash as a page: {}\n", path.string());
+  fmt::print(stderr, "headcrash: page of the crash: {}\n", path.string());
   return {};
 }
 

@@ -105,7 +105,7 @@ void add_experiment(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<ExperimentArguments>();
   command->add_option("PAPER[/NAME]", arguments->name, "What headcrash list experiments shows")->required();
   command->add_option("--db", arguments->database,
-                      "Results database; made if missing; default: none is kept");
+                      "Results database; created if missing; default: none is kept");
   command->add_option("--csv", arguments->csv, "File for the claims' numbers and rules, a line each");
   command->add_option("--seed", arguments->seed, "Of workload contents")->capture_default_str();
   command->add_option(

@@ -458,34 +458,35 @@ void add_explore(CLI::App& app, int& exit_code) {
   add_kernel_options(*command, arguments->kernel);
   command
       ->add_option("--atomic-write", arguments->atomic_write,
-                   "Of `torn`: an aligned piece of this size is written whole or not at all (512, 4K)")
+                   "For `torn`: an aligned piece of this size is written whole or not at all (512, 4K)")
       ->capture_default_str();
   command->add_option("--workload", arguments->workload,
-                      "Records this workload first; with RECORDING: the workload that it is of");
+                      "Record this workload first; with RECORDING: the workload that was recorded");
   command
       ->add_option(
           "--application", arguments->application,
-          "Records this application (sqlite, sqlite+wal-normal, or a .toml file) in place of a workload; its verifier judges")
+          "Records this application (sqlite, sqlite+wal-normal, or a .toml file) instead of a workload; its verifier judges")
       ->excludes("--workload");
   command
-      ->add_option("--strategy", arguments->strategies,
-                   "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery; default: "
-                   "prefix,lose-all,reorder,torn, of an array member,physical")
+      ->add_option(
+          "--strategy", arguments->strategies,
+          "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery; default: prefix,lose-all,reorder,torn; for an array: member,physical")
       ->delimiter(',');
   add_machine_options(*command, arguments->machine);
   command->add_option(
       "--from", arguments->from,
-      "Of a RECORDING: cut the power from here on, the number of an event or the text of a mark; "
-      "default: where the workload begins, if a mark says so");
+      "With RECORDING: where the power cuts begin, as the number of an event or the text of a mark; default: the start of the workload, if a mark says where that is");
   command
       ->add_option("--budget", arguments->budget,
                    "Maximum number of distinct states; with --db: of each workload")
       ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();
   command
-      ->add_option("--seed", arguments->seed, "Of the workload, the file system's identifier and every draw")
+      ->add_option("--seed", arguments->seed,
+                   "Seed of the workload, the file system's identifier and all random choices")
       ->capture_default_str();
-  command->add_option("--rounds", arguments->rounds, "Of a workload that has rounds")->capture_default_str();
+  command->add_option("--rounds", arguments->rounds, "Number of rounds, for workloads that have rounds")
+      ->capture_default_str();
   command->add_option("--size", arguments->size,
                       "Size of the disk of a new recording; default: the smallest that suffices");
   command
@@ -496,30 +497,27 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--answer-delay-us", arguments->disk.delay_us,
-          "How long a write or flush takes at most while the workload runs; each is drawn, 0: at once")
+          "Longest time that a write or flush takes while the workload runs; each time is drawn at random; 0: no delay")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  command->add_option("--record", arguments->keep, "Folder that keeps the new recordings");
+  command->add_option("--record", arguments->keep, "Folder for the new recordings");
   command->add_flag(
       "--minimise", arguments->minimise,
       "Minimise the first failure of each kind and write it up, as text and as a page, beside the recordings");
   command->add_option(
       "--html", arguments->html,
-      "Draw the failure that lacks the fewest writes as a page, with the verdicts of all cuts; one "
-      "file, which needs no network");
+      "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; one file that needs no network");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "Stop at the first failure that is reproduced on a fresh guest");
   command->add_option(
       "--db", arguments->database,
-      "Keep the result as a run of this database, for report, runs, trials and replay; made if "
-      "missing");
+      "Store the result as a run in this database, for report, runs, trials and replay; created if missing");
   command->add_flag("--resume", arguments->resume,
                     "With --db: resume the newest unfinished run of the same exploration");
   command
       ->add_option(
           "--trials", arguments->trials,
-          "With --db: so many workloads, of ace-seq1 and its like by number, of others by seed; what "
-          "--resume does not repeat")
+          "With --db: number of workloads; those of ace-seq1 and similar are numbered, others differ by seed; --resume repeats none")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
   add_verbosity_options(*command, arguments->verbosity);

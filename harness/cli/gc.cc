@@ -39,7 +39,7 @@ int run_gc(GcArguments arguments) {
   } else {
     fmt::print("{}{} artefacts, {:.1f} MiB; {} kept\n", dry ? "would remove " : "removed ", outcome->removed,
                static_cast<double>(outcome->bytes) / (1 << 20), outcome->kept);
-    if (outcome->missing > 0) fmt::print("{} of them had no file any more\n", outcome->missing);
+    if (outcome->missing > 0) fmt::print("{} of them no longer had a file\n", outcome->missing);
     for (const auto& each : outcome->refused)
       fmt::print(stderr, "headcrash gc: \"{}\" {}; left alone\n", each.path, each.why);
   }
@@ -66,8 +66,7 @@ void add_gc(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash gc --db demo.db --dry-run\n  headcrash gc --db demo.db --older-than 7 "
       "--keep-failures\n\n"
       "Verdicts and timings stay; only files below the folders *.artefacts beside the database are removed, "
-      "and with "
-      "them\nthe way to replay their trials. Exit code 2: a path was refused and left alone.");
+      "their\ntrials cannot be replayed afterwards. Exit code 2: a path was refused and left alone.");
   command->callback([arguments, &exit_code] { exit_code = run_gc(*arguments); });
 }
 

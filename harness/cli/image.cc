@@ -59,7 +59,7 @@ Result<Image::File> open_file(const std::string& path, const std::string& size, 
     return fail(path, error.message(),
                 fmt::format("give an image; `headcrash image {} mkfs` makes one", type.name()));
   if (bytes < model::kSectorBytes)
-    return fail(path, fmt::format("is no image: it has {} bytes", bytes),
+    return fail(path, fmt::format("is not an image: it has {} bytes", bytes),
                 fmt::format("give an image; `headcrash image {} mkfs` makes one", type.name()));
   return media::SparseFileStore::open(path, bytes / model::kSectorBytes);
 }
@@ -242,11 +242,11 @@ int run_snapshots(const ImageArguments& arguments) {
 std::string why_not(int error) {
   switch (error) {
     case EINVAL:
-      return "is no name for one: at most 31 characters, without blanks, '/' and ','";
+      return "is not a valid name: at most 31 characters, without blanks, '/' and ','";
     case EEXIST:
       return "is there already";
     case ENOENT:
-      return "is not there; `snapshots` lists those that are";
+      return "does not exist; `snapshots` lists those that do";
     case ENOSPC:
       return "has no room: remove files, or drop another snapshot";
     default:
@@ -295,7 +295,7 @@ void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& a
     added->callback(
         [arguments, change, &exit_code] { exit_code = run_change_of_snapshots(*arguments, change); });
   };
-  add_change("snapshot", "Makes a snapshot, which is kept until it is dropped",
+  add_change("snapshot", "Creates a snapshot, which is kept until it is dropped",
              [](Snapshots& snapshots, const std::string& name) { return snapshots.make(name); });
   add_change("drop-snapshot", "Drops a snapshot",
              [](Snapshots& snapshots, const std::string& name) { return snapshots.drop(name); });
@@ -311,8 +311,8 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
     added->add_option("IMAGE", arguments->image, "the image")->required();
     return added;
   };
-  auto* const mkfs = add("mkfs", "Makes an empty file system");
-  mkfs->add_option("--size", arguments->size, "makes the image, so long (64M)");
+  auto* const mkfs = add("mkfs", "Creates an empty file system");
+  mkfs->add_option("--size", arguments->size, "create the image with this size (64M)");
   for (const adapters::MkfsOption& option : type.mkfs_options()) {
     const std::string name(option.name);
     mkfs->add_option_function<std::string>(
@@ -336,13 +336,13 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   if (type.may_have_log_device()) {
     for (auto* const verb : {mkfs, check, list, cat})
       verb->add_option("--log", arguments->log, "image of its log, where that has a device of its own");
-    mkfs->add_option("--log-size", arguments->log_size, "makes the log's image, so long (16M)");
+    mkfs->add_option("--log-size", arguments->log_size, "create the log's image with this size (16M)");
     check->add_flag("--without-log", arguments->without_log,
-                    "the log's device is gone for good: gives up what only it held");
+                    "the log's device is lost: give up what only it held");
   }
   if (!type.has_snapshots()) return;
   for (auto* const verb : {list, cat})
-    verb->add_option("--snapshot", arguments->snapshot, "of this snapshot, not of what is newest");
+    verb->add_option("--snapshot", arguments->snapshot, "from this snapshot instead of the newest state");
   add_snapshot_verbs(add, arguments, exit_code);
 }
 

@@ -59,7 +59,7 @@ int init(const InitArguments& arguments) {
 
 void add_init(CLI::App& app, int& exit_code) {
   CLI::App* command =
-      app.add_subcommand("init", "Writes a commented campaign, benchmark or adapter to begin with");
+      app.add_subcommand("init", "Writes a commented campaign, benchmark or adapter as a starting point");
   const auto arguments = std::make_shared<InitArguments>();
   command->add_option("WHAT", arguments->what, "campaign, benchmark or adapter")
       ->required()

@@ -33,7 +33,7 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const re
     return fail(recording,
                 fmt::format("has no disk \"{}\" of {} bytes, on which {} keeps its log", kLogName,
                             filesystem.log_size_bytes, filesystem.name),
-                "give the file system that it is a recording of");
+                "name the file system that was recorded");
   }
   return disk->sectors * model::kSectorBytes;
 }
@@ -41,8 +41,7 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const re
 void add_kernel_options(CLI::App& command, KernelArguments& arguments) {
   command.add_option(
       "--kernel", arguments.kernel,
-      "The guest's kernel: a version of Debian's (6.12, 6.1-rt), or a bzImage; default: the one of "
-      "the host's release");
+      "The guest's kernel: a Debian version (6.12, 6.1-rt) or a bzImage; default: the kernel of the host's release");
   command.add_option("--modules", arguments.modules,
                      "Modules of a bzImage: the folder that modules_install made, or a .ko file");
 }
@@ -61,12 +60,15 @@ Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapte
 }
 
 void add_machine_options(CLI::App& command, explorer::StageMachine& machine) {
-  command.add_option("--machine", machine.profile,
-                     "Array that the disk is: a built-in name (headcrash list profiles) or a .toml file; of "
-                     "a recording: as it says itself");
-  command.add_option("--fault", machine.faults, "Of the array, from the workload on, for example dead:hd0.3")
+  command.add_option(
+      "--machine", machine.profile,
+      "Array to use as the disk: a built-in name (headcrash list profiles) or a .toml file; default for a recording: the array it was made on");
+  command
+      .add_option("--fault", machine.faults,
+                  "Fault of the array from the start of the workload, for example dead:hd0.3")
       ->allow_extra_args(false);
-  command.add_option("--fault-after-cut", machine.faults_after_cut, "Of the array, when the power returns")
+  command
+      .add_option("--fault-after-cut", machine.faults_after_cut, "Fault of the array when the power returns")
       ->allow_extra_args(false);
 }
 

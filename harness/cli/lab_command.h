@@ -17,7 +17,7 @@ struct KernelArguments {
 };
 /// --kernel and --modules.
 void add_kernel_options(CLI::App& command, KernelArguments& arguments);
-/// Errors: there is no such file, and it is no version.
+/// Errors: there is no such file, and it is not a version.
 Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
 
 /// --machine, --fault and --fault-after-cut.

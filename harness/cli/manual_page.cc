@@ -14,7 +14,7 @@
 namespace headcrash::cli {
 namespace {
 
-/// Text is no macro.
+/// Text is not a macro.
 std::string escaped(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -29,7 +29,7 @@ int run_merge(const MergeArguments& arguments) {
            {"remarks", outcome->remarks}});
     return kFine;
   }
-  fmt::print("{}: {} trials in {} runs, out of {} databases\n", arguments.output, outcome->trials,
+  fmt::print("{}: {} trials in {} runs, from {} databases\n", arguments.output, outcome->trials,
              outcome->runs, outcome->databases);
   if (outcome->doubled > 0)
     fmt::print("{} trials were in more than one database, with the same verdict; each was taken once\n",

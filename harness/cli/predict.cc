@@ -55,8 +55,9 @@ Result<OurSystem> system_of(const adapters::LinuxAdapter& adapter) {
   const std::string_view program =
       adapter.replay.argv.empty() ? std::string_view() : file_name_of(adapter.replay.argv.front());
   if (!program.starts_with(kFsck))
-    return fail(adapter.name, "is not recovered by a check of ours, and a kernel is not modelled",
-                "take a trial of a file system of `headcrash list systems`");
+    return fail(adapter.name,
+                "is not recovered by one of headcrash's own checkers, and a kernel is not modelled",
+                "choose a trial of a file system of `headcrash list systems`");
   const auto type = adapters::find_file_system_type(program.substr(kFsck.size()));
   if (!type) return pass_on(type);
   std::string_view scheme = (*type)->usual_system();
@@ -87,7 +88,7 @@ Result<Step> guest_step(const TrialArguments& arguments, std::int64_t trial, con
   if (!more) return pass_on(more);
   if (!*more || row->text(1) == "off")
     return fail(arguments.trial, fmt::format("has no time of its {}", phase),
-                "take a trial that came so far, of a campaign whose clock is real");
+                "choose a trial that got that far, of a campaign with a real clock");
   const auto requests = row->integer(2);
   return Step{.elapsed_s = row->real(0) * kMs / slowdown_of(row->text(1)),
               .device_s = row->is_null(3) ? 0 : static_cast<double>(requests) * row->real(3) * kUs,
@@ -168,8 +169,8 @@ json as_json(const std::string& key, const std::vector<Compared>& steps) {
 
 Result<std::vector<Compared>> compare(const StoredTrial& trial, const TrialArguments& arguments) {
   if (trial.id == 0 || trial.explored)
-    return fail(trial.key, "is no trial with one power cut in a guest",
-                "take one of a campaign without [explore], for example campaign netra-recovery");
+    return fail(trial.key, "is not a trial with one power cut in a guest",
+                "choose one of a campaign without [explore], for example campaign netra-recovery");
   const auto ours = system_of(trial.filesystem);
   if (!ours) return pass_on(ours);
   const auto replay = guest_step(arguments, trial.id, "replay");
@@ -203,7 +204,7 @@ int run(const PredictArguments& arguments) {
 
 void add_predict(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "predict", "Recovers a trial's image in virtual time, beside what the guest took for the same image");
+      "predict", "Recovers a trial's image in virtual time, beside the time that the guest took");
   const auto arguments = std::make_shared<PredictArguments>();
   add_trial_options(*command, arguments->trial);
   command->add_flag("--json", arguments->as_json, "Machine-readable output");

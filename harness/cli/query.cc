@@ -41,8 +41,8 @@ Result<void> check_name(const std::string& question) {
   const std::vector<std::string> names = report::query_names();
   if (!single || std::find(names.begin(), names.end(), question) != names.end()) return {};
   const std::string near = base::nearest(question, names);
-  return fail("query", fmt::format("\"{}\" is no query of the report", question),
-              near.empty() ? "`headcrash query` without a question lists them, and the tables for a SELECT"
+  return fail("query", fmt::format("\"{}\" is not one of the report's queries", question),
+              near.empty() ? "`headcrash query` without a query lists them, and the tables for a SELECT"
                            : fmt::format("did you mean \"{}\"?", near));
 }
 
@@ -59,7 +59,7 @@ int report_contents(db::Database& database, const QueryArguments& arguments) {
   fmt::print("tables:\n");
   for (const auto& row : tables->rows)
     fmt::print("  {}: {}\n", std::get<std::string>(row[0]), std::get<std::string>(row[1]));
-  fmt::print("\nqueries of the report, to be asked by name:\n");
+  fmt::print("\nqueries of the report, by name:\n");
   for (const std::string& name : report::query_names()) fmt::print("  {}\n", name);
   return kFine;
 }

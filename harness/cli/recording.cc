@@ -293,7 +293,7 @@ void add_recording(CLI::App& app, int& exit_code) {
   info->callback([arguments, &exit_code] { exit_code = run_info(*arguments); });
 
   CLI::App* shown = command->add_subcommand(
-      "show", "Draws a recording as a page: requests, flushes, and a cut to be moved");
+      "show", "Draws a recording as a page: requests, flushes and a movable power cut");
   shown->add_option("FILE", arguments->file, "Recording")->required();
   shown->add_option("--html", arguments->html, "Page to make: one file, which needs no network")->required();
   shown->add_option(

@@ -76,7 +76,7 @@ void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
   } else if (as_recorded(now, *then)) {
     fmt::print("as recorded ({})\n", then->verdict);
   } else {
-    fmt::print("NOT as recorded: then it was {}: {}\n", then->verdict, then->summary);
+    fmt::print("NOT as recorded: the recorded verdict is {}: {}\n", then->verdict, then->summary);
   }
 }
 

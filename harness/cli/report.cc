@@ -58,7 +58,7 @@ void add_report(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber);
   command->add_flag(
       "--pages", arguments->pages,
-      "Of a campaign: make a page of each failure whose recording was kept, for the report to link to");
+      "For a campaign: make a page of each failure whose recording was kept; the report links to it");
   command->add_flag("--json", arguments->as_json, "Print the report's figures as JSON");
   CLI::Option* baseline = command->add_option("--baseline", arguments->baseline,
                                               "Results database of an earlier benchmark to compare with");
@@ -67,11 +67,11 @@ void add_report(CLI::App& app, int& exit_code) {
                    "Number of its run; default: its newest benchmark")
       ->check(CLI::PositiveNumber)
       ->needs(baseline);
-  command->add_option("--tolerance", arguments->tolerance_percent, "Percent; a change of less is none")
+  command->add_option("--tolerance", arguments->tolerance_percent, "Percent; smaller changes count as none")
       ->check(CLI::Range(0.1, 100.0))
       ->needs(baseline)
       ->capture_default_str();
-  command->add_option("--csv", arguments->csv, "Folder for one CSV file a table of a benchmark");
+  command->add_option("--csv", arguments->csv, "Folder for CSV files, one for each table of a benchmark");
   command->add_option("--junit", arguments->junit, "JUnit XML of a benchmark, for build servers");
   command->footer(
       "Examples:\n  headcrash report --db demo.db -o demo-report\n  headcrash report --db demo.db --json\n"

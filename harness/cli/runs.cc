@@ -161,7 +161,7 @@ void add_runs(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->as_json, "Print the runs as JSON");
   command->footer(
       "Examples:\n  headcrash runs --db demo.db\n  headcrash runs --db demo.db --json\n\n"
-      "A run's number is what --run of other commands means. State: finished, unfinished (resume it by the\n"
+      "Other commands take the number of a run with --run. State: finished, unfinished (resume it by the\n"
       "command that began it with --resume), or the process that executes it now.");
   command->callback([arguments, &exit_code] { exit_code = list_runs(*arguments); });
 }
@@ -174,11 +174,12 @@ void add_trials(CLI::App& app, int& exit_code) {
   add_database_option(*command, arguments->database);
   command->add_option("--run", arguments->run, "Number of the run; default: the newest")
       ->check(CLI::PositiveNumber);
-  command->add_option("--fs", arguments->filesystem, "Only of this file system");
-  command->add_option("--verdict", arguments->verdict, "Only those with this verdict");
-  command->add_flag("--failures", arguments->failures, "Only those that are not clean, replayed or measured");
-  command->add_flag("--all", arguments->all, "All of them, not the last hundred");
-  command->add_flag("--json", arguments->as_json, "Print all of them as JSON");
+  command->add_option("--fs", arguments->filesystem, "Only trials of this file system");
+  command->add_option("--verdict", arguments->verdict, "Only trials with this verdict");
+  command->add_flag("--failures", arguments->failures,
+                    "Only trials that are not clean, replayed or measured");
+  command->add_flag("--all", arguments->all, "All trials, not only the last hundred");
+  command->add_flag("--json", arguments->as_json, "Print all trials as JSON");
   command->footer(
       "Examples:\n  headcrash trials --db demo.db\n  headcrash trials --db demo.db --failures --fs ext4\n"
       "  headcrash trials --db demo.db --run 1 --json");

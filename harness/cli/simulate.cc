@@ -254,7 +254,7 @@ int simulate(const SimulateArguments& arguments) {
   }
   if (arguments.profile.empty() == arguments.machine.empty()) {
     return report_error(
-        {"simulate", "needs one of --profile and --machine", "say on what: headcrash list profiles"},
+        {"simulate", "needs one of --profile and --machine", "name a device: headcrash list profiles"},
         arguments.as_json);
   }
   if (!arguments.machine.empty() && !(arguments.size.empty() && arguments.write_cache.empty())) {
@@ -293,7 +293,7 @@ int simulate(const SimulateArguments& arguments) {
     print_text(report);
   }
   if (!interrupted()) return kFine;
-  fmt::print(stderr, "headcrash: interrupted; the numbers are of the requests so far\n");
+  fmt::print(stderr, "headcrash: interrupted; the numbers cover the requests so far\n");
   return kInterrupted;
 }
 
@@ -304,7 +304,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
       "simulate", "Replays a trace on emulated hardware in virtual time, request by request");
   const auto a = std::make_shared<SimulateArguments>();
   command->add_option("--profile", a->profile, "Built-in name (headcrash list profiles) or a .toml file");
-  command->add_option("--machine", a->machine, "Instead: a .toml file with several devices");
+  command->add_option("--machine", a->machine, "Instead of --profile: a .toml file with several devices");
   command->add_option("--size", a->size, "Size, for example 1G; default: all of it");
   command
       ->add_option("--write-cache", a->write_cache, "The drives' volatile write cache; default: as delivered")
@@ -317,14 +317,15 @@ void add_simulate(CLI::App& app, int& exit_code) {
   command->add_option("--random", a->random,
                       "Instead of a trace: count=N[,size=4K][,reads=0..1][,sequential=0..1][,seed=N]\n"
                       "[,depth=N in a closed loop | ,rate=arrivals per second]");
-  command->add_option("--queue", a->queue, "Requests that the host gives the device at a time; default: all");
-  command->add_option("--scheduler", a->scheduler, "Of the host's queue")
+  command->add_option("--queue", a->queue,
+                      "Requests that the host sends to the device at a time; default: all");
+  command->add_option("--scheduler", a->scheduler, "Scheduler of the host's queue")
       ->check(one_of({"fcfs", "sstf", "c-look"}))
       ->capture_default_str();
   command->add_option("--fault", a->faults,
                       "KIND:DEVICE[,...], as in the plugin's man page; may be repeated");
   command->add_option("--csv", a->csv, "Write a line for each request to this file, '-' for standard output");
-  command->add_option("--seed", a->seed, "Of spindle angles and faults")->capture_default_str();
+  command->add_option("--seed", a->seed, "Seed of spindle angles and faults")->capture_default_str();
   command->add_flag("--in-memory", a->in_memory, "Read all of the trace first, to time the model alone");
   command->add_flag("--json", a->as_json, "Machine-readable output");
   command->footer(

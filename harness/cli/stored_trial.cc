@@ -168,7 +168,7 @@ class Reader {
     if (!*more) {
       if (arguments_.state.empty())
         return fail(trial_.key, "no state of this trial failed", "name one with --state");
-      trial_.state = arguments_.state;  // it was not checked, which is no reason not to
+      trial_.state = arguments_.state;  // it was not checked, which is not a reason not to
       return {};
     }
     const bool small = !row->is_null(4) && !row->text(4).empty() && arguments_.state != row->text(1);

@@ -50,7 +50,7 @@ std::string remedy_for(const std::string& word, const std::vector<std::string>& 
 }
 
 Error no_command(const std::string& word, const NamedCommand& at) {
-  return {subject_of(at), fmt::format("\"{}\" is no command", word),
+  return {subject_of(at), fmt::format("unknown command \"{}\"", word),
           remedy_for(word, names_of(shown_subcommands(*at.command)), at)};
 }
 
@@ -96,7 +96,7 @@ Error usage_error(const CLI::App& app, const std::vector<std::string>& words, co
       const bool one_letter =
           !is_long && option.size() == 2 && std::isalpha(static_cast<unsigned char>(option[1])) != 0;
       if ((is_long || one_letter) && std::find(known.begin(), known.end(), option) == known.end())
-        return {subject_of(at), fmt::format("there is no option {}", option), remedy_for(option, known, at)};
+        return {subject_of(at), fmt::format("unknown option {}", option), remedy_for(option, known, at)};
       continue;
     }
     if (shown_subcommands(*at.command).empty()) continue;

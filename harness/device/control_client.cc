@@ -51,7 +51,7 @@ Result<nlohmann::json> ControlClient::exchange(const nlohmann::json& message,
     }
   }
   if (!answer || !answer->contains("ok") || !(*answer)["ok"].is_boolean()) {
-    return fail(socket_.string(), "the answer is not of headcrash's control protocol",
+    return fail(socket_.string(), "the answer does not follow headcrash's control protocol",
                 "is this the control socket of another program?");
   }
   return std::move(*answer);

@@ -33,7 +33,7 @@ std::string last_words(const fs::path& errors) {
     const std::string said = at == std::string::npos ? line : line.substr(at + 7);
     if (!said.empty()) words += (words.empty() ? "" : " | ") + said;
   }
-  return words.empty() ? "nbdkit ended without a word" : words;
+  return words.empty() ? "nbdkit ended without a message" : words;
 }
 
 fs::path log_of(const fs::path& scratch) {

@@ -74,7 +74,7 @@ TEST_F(SocketFileTest, AServerThatAcceptsNobodyIsAliveAndNotWaitedFor) {
 
 TEST_F(SocketFileTest, AnotherFileIsLeftAlone) {
   std::ofstream(path()) << "text";
-  EXPECT_NE(refusal().find("is no socket"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("is not a socket"), std::string::npos) << refusal();
   EXPECT_TRUE(std::filesystem::exists(path()));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A modelled machine and a few users who are no timed workload.
+// A modelled machine and a few users who are not a timed workload.
 
 #include <fmt/format.h>
 

@@ -53,7 +53,8 @@ run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdap
   const auto mounted = guest.mount(filesystem, &why);
   if (!mounted) return tl::unexpected(mounted.error());
   if (!*mounted)
-    return run::stop(oracle::Verdict::unmountable, "refused when the application was to look: " + why);
+    return run::stop(oracle::Verdict::unmountable,
+                     "refused when the application was about to verify: " + why);
   if (const auto put = put_files(guest, application); !put) return tl::unexpected(put.error());
   Verified all;
   for (const auto& argv : workload::commands(application.verify, run::kMountPoint)) {

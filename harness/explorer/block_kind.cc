@@ -276,7 +276,7 @@ std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data,
     if (base::all_zero(piece)) {
       parts.add(kind ? kind->what + ", zeroes" : "zeroes");
     } else {
-      parts.add(kind ? kind->what : "metadata or data of no known kind");
+      parts.add(kind ? kind->what : "metadata or data of unknown kind");
     }
     sector += (piece.size() + workload::kStampBytes - 1) / workload::kStampBytes;
   }

@@ -305,7 +305,7 @@ run::Step<void> StateCheck::ask_application() {
   if (!found) return tl::unexpected(found.error());
   outcome_.findings = std::move(found->findings);
   outcome_.permitted = std::move(found->permitted);
-  log(fmt::format("{} was told {} marks and found {} things amiss\n", checker_.application_->name,
+  log(fmt::format("{} was given {} marks and reported {} problems\n", checker_.application_->name,
                   outcome_.persisted_texts.size(), outcome_.findings.size()));
   if (!outcome_.permitted.empty()) log(fmt::format("permitted: {}\n", outcome_.permitted));
   return {};

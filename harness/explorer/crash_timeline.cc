@@ -351,7 +351,7 @@ class Timeline {
     for (const JudgedState& each : judged) {
       const auto state = states::parse_crash_state(each.name);
       if (!state) return pass_on(state);
-      if (state->event > run_.events()) return fail(each.name, "is no state of " + run_.path().string());
+      if (state->event > run_.events()) return fail(each.name, "is not a state of " + run_.path().string());
       if (options_.state && each.name == shown) page_.shown = page_.states.size();
       auto told = tell_state(each, *state);
       if (!told) return pass_on(told);

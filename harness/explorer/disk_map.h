@@ -48,7 +48,7 @@ class DiskMap {
   struct Range {
     std::uint64_t first = 0, blocks = 0;
     BlockKind kind;
-    std::uint64_t first_inode = 0;  ///< 0: these are no inodes
+    std::uint64_t first_inode = 0;  ///< 0: these are not inodes
   };
   std::vector<Range> ranges_;  ///< ascending
 };

@@ -25,7 +25,7 @@ struct ExplorationOptions {
   std::function<void(const StateOutcome&)> on_state;  ///< called from one thread at a time
 };
 
-/// A failure that was seen again on a fresh guest, wholly in the guest, or was not (then it is no failure of
+/// A failure that was seen again on a fresh guest, wholly in the guest, or was not (then it is not a failure of
 /// the file system but of the lab, and said to be so).
 struct ConfirmedFailure {
   StateOutcome outcome;

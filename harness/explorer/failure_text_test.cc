@@ -76,7 +76,7 @@ Power cut and lost writes
            file 1: version 1, blocks 0 to 7
            submitted after the mark "phase workload"
          4        2048       24      9.000 ms     10.000 ms
-           journal descriptor block of transaction 9; metadata or data of no known kind; journal
+           journal descriptor block of transaction 9; metadata or data of unknown kind; journal
            commit block of transaction 9 (torn: only sectors 0 to 7 of it are there) (FUA)
            submitted after the mark "persisted 2"
          5        3000       16     12.000 ms         never
@@ -260,12 +260,12 @@ TEST(DescribeWrite, NamesWhatSaysItsName) {
   EXPECT_EQ(describe_write("xfs", 8, RecordedDisk::block({'X', 'A', 'G', 'F', 0, 0, 0, 1, 0, 0, 0, 2})),
             "free space header (AGF) of group 2");
   EXPECT_EQ(describe_write("ext4", 8, RecordedDisk::block({'X', 'A', 'G', 'F'})),
-            "metadata or data of no known kind");
+            "metadata or data of unknown kind");
   std::vector<std::byte> disk_start(4096);
   disk_start[1080] = std::byte{0x53};
   disk_start[1081] = std::byte{0xef};
   EXPECT_EQ(describe_write("ext2", 0, disk_start), "superblock");
-  EXPECT_EQ(describe_write("ext2", 8, disk_start), "metadata or data of no known kind");
+  EXPECT_EQ(describe_write("ext2", 8, disk_start), "metadata or data of unknown kind");
 }
 
 /// As `mkfs.xfs` and a `mkdir` leave them: the version is 3, the number is at 152, what is free has no mode.
@@ -287,7 +287,7 @@ TEST(DescribeWrite, NamesTheInodesOfXfs) {
             "inodes 128 to 135; in use: 128 (directory), 131 (directory), 132 (file)");
   EXPECT_EQ(describe_write("xfs", 64, std::span(cluster).subspan(2048, 512)),
             "inode 132; in use: 132 (file)");
-  EXPECT_EQ(describe_write("ext4", 64, cluster), "metadata or data of no known kind");
+  EXPECT_EQ(describe_write("ext4", 64, cluster), "metadata or data of unknown kind");
   cluster[4] = std::byte{2};  // has no number in it
   EXPECT_EQ(describe_write("xfs", 64, cluster), "inodes");
 }

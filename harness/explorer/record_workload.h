@@ -69,7 +69,7 @@ Result<void> write_operations(const RecordedWorkload& workload);
 /// A recording that exists: made by the lab, by a trial of a campaign, or imported. `operations`: what was
 /// done; empty: as the file beside it says, if that is there. Errors: a file that cannot be read or
 /// understood; a list of another run, which the oracle would judge by (a mark says that an operation is
-/// persistent that is no persistence point).
+/// persistent that is not a persistence point).
 Result<RecordedWorkload> open_recorded_workload(const std::filesystem::path& recording,
                                                 std::vector<workload::Operation> operations = {});
 

@@ -21,7 +21,7 @@ struct RecordedSeries {
   std::vector<std::string> notes;  ///< sentences: how it is known, and what is not in the recording
 };
 
-/// Of a drive's profile, by its name in the recording; null: it is no disk, or not known.
+/// Of a drive's profile, by its name in the recording; null: it is not a disk, or not known.
 using FindGeometry = std::function<std::unique_ptr<model::Geometry>(const std::string& profile)>;
 
 /// Errors: a recording that cannot be read.

@@ -123,7 +123,7 @@ TEST(UsedDisk, AWholeCopyHasWhatWasThereBefore) {
   EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
 }
 
-/// A checker's copy would have to hold the whole disk, and what it left as it was is no change.
+/// A checker's copy would have to hold the whole disk, and what it left as it was is not a change.
 TEST(UsedDisk, CopiesDoWithoutWhatWasThereBefore) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image);

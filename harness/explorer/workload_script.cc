@@ -165,7 +165,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::mknod:
       return "mkfifo " + path;
     case Kind::tmpfile:
-      return fail(subject, "no shell opens a file without a name");
+      return fail(subject, "a shell cannot open a file without a name");
     case Kind::symlink:
       return fmt::format("ln -sT {} {}", target, path);
     case Kind::rename:

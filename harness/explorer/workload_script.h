@@ -3,7 +3,7 @@
 // the usual tools on a disk under dm-log-writes, marks after each operation that is to make something persistent,
 // a disk rebuilt from the log up to the mark, and a look at it (workload.sh in this folder is the constant part).
 //
-// Content is no stamp there but one byte, the version of the write, as `xfs_io pwrite -S` fills it in.
+// Content is not a stamp there but one byte, the version of the write, as `xfs_io pwrite -S` fills it in.
 
 #include <optional>
 #include <span>

@@ -278,7 +278,7 @@ TEST_F(ReplayLogTest, ReplaysAsFarAsItIsTold) {
   EXPECT_EQ(replayed("disk 0"), "........");
   EXPECT_EQ(replayed("disk 1"), "AA......");
   EXPECT_EQ(replayed("disk 2"), "AB......");
-  EXPECT_EQ(replayed("disk 3"), "AB......") << "a mark is no write";
+  EXPECT_EQ(replayed("disk 3"), "AB......") << "a mark is not a write";
   EXPECT_EQ(replayed("disk 4"), "AB..CC..");
   EXPECT_EQ(replayed("disk 5"), "AB..0C..") << "a discard reads as zeroes";
   EXPECT_EQ(replayed("disk 4 0"), ".B..CC..") << "without number 0";

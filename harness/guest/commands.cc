@@ -285,7 +285,7 @@ tl::expected<std::uint64_t, Refusal> decimal(const std::string& text, const char
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc{} && end == text.data() + text.size()) return value;
-  return tl::unexpected(Refusal{.text = fmt::format("{} is no number from 0 to 2^64-1", field)});
+  return tl::unexpected(Refusal{.text = fmt::format("{} is not a number from 0 to 2^64-1", field)});
 }
 
 json latency_of(const LatencyHistogram& latencies) {

@@ -78,7 +78,7 @@ void reap_orphans() {
 
 int main() {
   if (::getpid() != 1) {
-    say("is process 1 of headcrash's guests and does nothing elsewhere");
+    say("is process 1 of headcrash's guests, and does nothing elsewhere");
     return 2;
   }
   make_system_mounts();

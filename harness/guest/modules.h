@@ -9,7 +9,7 @@
 namespace headcrash::guest {
 
 /// Loads every file named in `folder`/order, one name a line. A module that says "no such device" (an
-/// optimised variant on a processor without the instruction) or is there already is no failure; others are
+/// optimised variant on a processor without the instruction) or is there already is not a failure; others are
 /// returned as text.
 std::vector<std::string> load_modules(const std::filesystem::path& folder);
 

@@ -53,7 +53,7 @@ Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier) {
   return fail("the application's verifier",
               fmt::format("ended with exit code {} after naming {} losses: {}", verifier.exit_code,
                           findings.size() + more, last_line(verifier.errors)),
-              "it must end with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one");
+              "it must exit with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one");
 }
 
 std::string permitted_losses(std::string_view output) {

@@ -50,8 +50,8 @@ Result<void> Follower::link(const Operation& operation) {
   const auto place = look_up(operation.target);
   if (!existing) return missing(operation.path);
   if (open && has_lost_its_names(*existing))
-    return wrong(fmt::format("the file of \"{}\" has no name any more, and cannot get one", operation.path));
-  if (object(*existing).type == FileType::directory) return wrong("a directory has one name only");
+    return wrong(fmt::format("the file of \"{}\" no longer has a name and cannot get one", operation.path));
+  if (object(*existing).type == FileType::directory) return wrong("a directory has only one name");
   if (!place || place->token) return wrong(fmt::format("\"{}\" cannot be a new name", operation.target));
   bind(*place, operation.target, new_token(history_.tokens[*existing].object));
   return {};

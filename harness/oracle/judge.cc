@@ -195,7 +195,7 @@ void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed)
     }
   }
   if (exchanged != nullptr) return judge_object(*exchanged, allowed, observed);
-  report({Verdict::wrong_data, Tier::integrity, observed.path, "no name that an exchange gives for a while",
+  report({Verdict::wrong_data, Tier::integrity, observed.path, "no temporary name of an exchange",
           std::string(kind_of(observed.type))});
 }
 

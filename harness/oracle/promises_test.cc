@@ -83,7 +83,7 @@ TEST(Promises, ARemountAndAFreezeKeepEverything) {
 TEST(Promises, AFifoThatWasSyncedIsThere) {
   const Case made{{"mknod p fifo", "fsyncdir ."}, 1};
   ObservedObject pipe = file("p", 0, 0, 0, 1);
-  EXPECT_NE(made.judge({pipe}, kPlain), kNothing) << "a file is no fifo";
+  EXPECT_NE(made.judge({pipe}, kPlain), kNothing) << "a file is not a fifo";
   EXPECT_NE(made.judge({}, kPlain), kNothing);
   pipe.type = FileType::fifo;
   EXPECT_EQ(made.judge({pipe}, kPlain), kNothing);

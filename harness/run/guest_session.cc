@@ -17,7 +17,7 @@ using nlohmann::json;
 // distinguished from an agent that does.
 constexpr std::chrono::seconds kExecGrace{10};
 
-// The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is no refusal to mount
+// The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is not a refusal to mount
 // it.
 constexpr std::string_view kNoSuchType = "knows no file system";
 constexpr const char* kBringModule =

@@ -95,7 +95,7 @@ Result<db::PhaseRecord> phase_from_stats(const json& stats) {
   try {
     return read_stats(stats);
   } catch (const json::exception& error) {
-    return fail("stats of the device", error.what(), "plugin and harness must be of one build");
+    return fail("stats of the device", error.what(), "plugin and harness must come from the same build");
   }
 }
 

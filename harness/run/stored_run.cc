@@ -36,7 +36,7 @@ Result<void> forget_errors(db::Database& database, const std::string& digest, st
   const auto unfinished = database.unfinished_run(digest);
   if (!unfinished) return pass_on(unfinished);
   if (*unfinished == run) return {};
-  return fail(database.path().string(), "has no trial of this campaign's newest run to do again",
+  return fail(database.path().string(), "has no trial of this campaign's newest run to repeat",
               "leave --redo-errors out");
 }
 

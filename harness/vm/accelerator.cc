@@ -78,8 +78,7 @@ AcceleratorProbe compare(const fs::path& sector) {
 }
 
 AcceleratorProbe probe_now(const fs::path& cache) {
-  if (::access("/dev/kvm", R_OK | W_OK) != 0)
-    return {Accelerator::tcg, "/dev/kvm is not there for this user"};
+  if (::access("/dev/kvm", R_OK | W_OK) != 0) return {Accelerator::tcg, "this user cannot access /dev/kvm"};
   const fs::path sector = cache / fmt::format(".boot-sector.{}", ::getpid());
   if (!write_boot_sector(sector)) return {Accelerator::tcg, sector.string() + " could not be written"};
   AcceleratorProbe probe = compare(sector);

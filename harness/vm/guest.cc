@@ -104,7 +104,7 @@ Result<void> Guest::send(const json& request) {
   json message = request;
   if (!message.contains("id")) message["id"] = ++state_->last_id;
   if (!state_->machine->agent().send(message, base::after(kSendLimit)))
-    return fail("guest", "the agent takes no requests");
+    return fail("guest", "the agent accepts no requests");
   return {};
 }
 

@@ -9,14 +9,13 @@ using nlohmann::json;
 tl::unexpected<Error> silent(const std::string& command, base::Silence silence) {
   switch (silence) {
     case base::Silence::timeout:
-      return fail("QEMU: " + command, "no answer in time",
-                  "try again with less work beside it on this machine");
+      return fail("QEMU: " + command, "no answer in time", "try again with less load on this machine");
     case base::Silence::closed:
       return fail("QEMU: " + command, "QEMU ended");
     case base::Silence::malformed:
       break;
   }
-  return fail("QEMU: " + command, "the answer is no JSON object");
+  return fail("QEMU: " + command, "the answer is not a JSON object");
 }
 
 }  // namespace

@@ -45,8 +45,8 @@ Result<base::Descriptor> lock(const fs::path& folder) {
   const base::Deadline deadline = base::after(kLockLimit);
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (std::chrono::steady_clock::now() > deadline) {
-      return fail((folder / ".lock").string(), "somebody else holds the lock",
-                  "look for a headcrash that hangs");
+      return fail((folder / ".lock").string(), "another process holds the lock",
+                  "look for a headcrash process that hangs");
     }
     std::this_thread::sleep_for(milliseconds(50));
   }
@@ -100,7 +100,7 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
     if (status == "completed") return {};
     if (status == "failed" || status == "cancelled") {
       return fail(file.string(), "QEMU could not save the guest: " + asked->value("error-desc", status),
-                  "look for space in the cache");
+                  "make room in the cache");
     }
     std::this_thread::sleep_for(milliseconds(5));
   }
@@ -117,7 +117,7 @@ Result<void> check_memory(const GuestSpec& spec) {
   if (spec.memory_mib >= least_mib) return {};
   return fail(
       "memory of the guest",
-      fmt::format("{} MiB are too few for a guest with {} MiB of programs", spec.memory_mib, image_mib),
+      fmt::format("{} MiB is too little for a guest with {} MiB of programs", spec.memory_mib, image_mib),
       fmt::format("give it {} MiB (memory-mib in [guest])", least_mib));
 }
 

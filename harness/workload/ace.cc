@@ -164,7 +164,7 @@ bool changes_names(Kind kind) {
   }
 }
 
-/// Its target is no name of a file that is there; and fsync has nothing to open.
+/// Its target is not the name of a file that is there; and fsync has nothing to open.
 bool is_made_of_nothing(Kind kind) {
   return kind == Kind::symlink || kind == Kind::mknod;
 }

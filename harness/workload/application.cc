@@ -77,7 +77,7 @@ Result<void> read_files(const StrictTable& root, Application& application) {
   if (!*table) return {};
   for (const std::string& name : (*table)->keys()) {
     if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)
-      return fail((*table)->subject(name), "is no plain file name", "leave out folders and leading dots");
+      return fail((*table)->subject(name), "is not a plain file name", "leave out folders and leading dots");
     if (const auto taken = (*table)->take(name, application.files[name]); !taken) return taken;
   }
   if (application.files.size() > kFilesMost)
@@ -92,7 +92,7 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
     application.settings.clear();
     for (const std::string& name : (*table)->keys()) {
       if (!is_setting_name(name))
-        return fail((*table)->subject(name), "is no name of a setting", "use letters, digits and '-'");
+        return fail((*table)->subject(name), "is not the name of a setting", "use letters, digits and '-'");
       const auto setting = (*table)->table(name);
       if (!setting) return pass_on(setting);
       if (const auto known = (*setting)->only({"words", "promise", "expected"}); !known) return known;
@@ -103,14 +103,14 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
         if (!read) return read;
       }
       if (!(*setting)->has("words"))
-        return fail((*setting)->subject("words"), "is missing", "give the words that stand for {setting}");
+        return fail((*setting)->subject("words"), "is missing", "give the words that {setting} stands for");
     }
   }
   if (application.settings.empty()) return {};
   if (application.setting.empty())
-    return fail(root.subject("setting"), "is missing", "name the setting that stands when none is named");
+    return fail(root.subject("setting"), "is missing", "name the default setting");
   if (application.settings.contains(application.setting)) return {};
-  return fail(root.subject("setting"), fmt::format("\"{}\" is none of the settings", application.setting),
+  return fail(root.subject("setting"), fmt::format("\"{}\" is not one of the settings", application.setting),
               base::suggest(application.setting, setting_names(application)));
 }
 
@@ -120,8 +120,8 @@ Result<void> check_packages(const StrictTable& root, const Application& applicat
         !package.empty() &&
         package.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+.-") == std::string::npos;
     if (!named || package.front() == '-')
-      return fail(root.subject("packages"), fmt::format("\"{}\" is no name of a package", package),
-                  "name installed packages of Debian");
+      return fail(root.subject("packages"), fmt::format("\"{}\" is not the name of a package", package),
+                  "name installed Debian packages");
   }
   return {};
 }
@@ -142,7 +142,7 @@ Result<Application> interpret(const StrictTable& root, int depth) {
   std::string base;
   if (const auto taken = root.take("base", base); !taken) return pass_on(taken);
   if (!base.empty()) {
-    if (depth >= kDeepestBase) return fail(root.subject("base"), "goes in a circle or too deep");
+    if (depth >= kDeepestBase) return fail(root.subject("base"), "is circular or nested too deep");
     const Result<Application> parent = load(base, depth + 1);
     if (!parent) return pass_on(parent);
     application = *parent;

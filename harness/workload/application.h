@@ -18,7 +18,7 @@
 // promised before the cut. (TEXT is 1 to 200 printing ASCII characters.) What the application did after its
 // last mark may be there or not: a verifier demands what its list says and refuses only what no moment of the
 // run had. What it does not demand, since the application's documents do not promise it, but found missing,
-// it tells in lines "permitted: ...": they are no findings, and are kept with the state.
+// it tells in lines "permitted: ...": they are not findings, and are kept with the state.
 //
 // An application with settings ([settings.NAME] in its file) runs under one of them: "sqlite+wal-normal". The
 // words of the setting stand for {setting} in prepare, run and verify.

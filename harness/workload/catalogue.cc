@@ -63,7 +63,7 @@ std::optional<AceName> read_ace_name(std::string_view name) {
   return ace;
 }
 
-/// "reuse/17", and "reuse" for what the seed says. Nothing for a name that is no family's.
+/// "reuse/17", and "reuse" for what the seed says. Nothing for a name that is not a family's.
 std::optional<std::vector<Operation>> of_family(const WorkloadRequest& request) {
   const std::string_view name = request.name;
   const std::size_t slash = std::min(name.find('/'), name.size());
@@ -160,11 +160,11 @@ std::string numbered_name(const WorkloadRequest& request) {
 std::vector<WorkloadSummary> known_workloads() {
   std::vector<WorkloadSummary> list{
       {"small-files",
-       "creates, overwrites, renames, replaces and removes small files, half of it made persistent"},
-      {"random", "every operation there is but whiteouts, drawn with weights"},
+       "creates, overwrites, renames, replaces and removes small files, and makes half of it persistent"},
+      {"random", "all operations but whiteouts, drawn with weights"},
       {"random-more",
-       "the same with the words that came later: ranges moved, shared and mapped, fifos, remount, freeze"},
-      {"random-threads", fmt::format("random in {} threads side by side", kRandomThreads)}};
+       "the same with the later operations: ranges moved, shared and mapped, fifos, remount, freeze"},
+      {"random-threads", fmt::format("random, in {} concurrent threads", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
     for (const Pattern& each : group) list.push_back({std::string(each.name), std::string(each.title)});
   for (const Family& each : families()) list.push_back({std::string(each.name), std::string(each.title)});

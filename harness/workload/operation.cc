@@ -201,7 +201,7 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
                 "that is what every file system can store");
   }
   if (operation.kind == Kind::mknod && operation.target != "fifo")
-    return fail(subject, fmt::format("\"{}\" is no kind of node", operation.target),
+    return fail(subject, fmt::format("\"{}\" is not a kind of node", operation.target),
                 "write \"mknod PATH fifo\"");
   if (operation.kind == Kind::rest && (operation.seconds < 1 || operation.seconds > kLongestRestSeconds))
     return fail(subject, fmt::format("a rest is 1 to {} seconds", kLongestRestSeconds));
@@ -237,7 +237,8 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
   const bool open = operation.kind == Kind::open || operation.kind == Kind::tmpfile;
   const bool close = operation.kind == Kind::close;
   if ((open && !is_open_file(operation.target)) || (close && !is_open_file(operation.path)))
-    return fail(subject, "an open file is called % and a name", "write \"open PATH %f\" and \"close %f\"");
+    return fail(subject, "an open file is written as % and a name",
+                "write \"open PATH %f\" and \"close %f\"");
   if (is_open_file(operation.path) && !works_on_an_open_file(operation.kind)) {
     return fail(subject, fmt::format("\"{}\" takes a path, not an open file", word_of(operation.kind).name),
                 "an open file can be written, truncated, allocated, linked, synced and closed");
@@ -245,7 +246,7 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
   const bool two_paths =
       (word_of(operation.kind).signature == "pt" && !open) || shares_blocks(operation.kind);
   if (two_paths && is_open_file(operation.target))
-    return fail(subject, fmt::format("\"{}\" begins with %, as only open files do", operation.target));
+    return fail(subject, fmt::format("\"{}\" begins with %, which only open files do", operation.target));
   return {};
 }
 
@@ -254,8 +255,8 @@ tl::expected<std::uint8_t, std::string> take_thread(std::vector<std::string_view
   if (words.empty() || !words[0].starts_with('@')) return std::uint8_t{0};
   std::uint8_t thread = 0;
   if (!parse_number(words[0].substr(1), thread) || thread >= kThreadsMost) {
-    return tl::unexpected(
-        fmt::format("\"{}\" is no thread; threads are @0 to @{}", words[0].substr(0, 20), kThreadsMost - 1));
+    return tl::unexpected(fmt::format("\"{}\" is not a thread; threads are @0 to @{}", words[0].substr(0, 20),
+                                      kThreadsMost - 1));
   }
   words.erase(words.begin());
   if (!words.empty() && words[0] == "join")
@@ -293,11 +294,11 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   operation.thread = *thread;
   for (std::size_t i = 0; i < word->signature.size(); ++i) {
     if (!parse_argument(word->signature[i], words[i + 1], operation))
-      return fail(subject, fmt::format("\"{}\" has a number that is none", line.substr(0, 80)));
+      return fail(subject, fmt::format("\"{}\" has an invalid number", line.substr(0, 80)));
   }
   const bool has_path = word->signature.find('p') != std::string_view::npos;
   if (has_path && operation.path.empty() && !takes_the_root(operation.kind))
-    return fail(subject, fmt::format("\"{}\" cannot be done to the root", word->name));
+    return fail(subject, fmt::format("\"{}\" cannot be applied to the root", word->name));
   if (const auto checked = check_numbers(operation, subject); !checked) return pass_on(checked);
   if (const auto checked = check_open_files(operation, subject); !checked) return pass_on(checked);
   return operation;

@@ -57,7 +57,7 @@
 //                  | @1 create d/b   @1 write d/b ..  @1 fsync d/b (8)
 //
 // Two rules keep the oracle simple. Between two joins a file, and a name, belongs to the one thread that
-// touches it (reading the directories on a path is no touch; ownership.h of the oracle checks). And
+// touches it (reading the directories on a path is not a touch; ownership.h of the oracle checks). And
 // persistence points are reported in the order of the list: a thread whose point has succeeded continues only
 // when all points before it in the list have been reported, so that "persisted N" alone says where every
 // thread is. The calls themselves do overlap, and so do the commits behind them.

@@ -56,7 +56,7 @@ class Process {
   explicit Process(pid_t pid) : pid_(pid) {}
 
   pid_t pid_ = -1;
-  mutable std::optional<int> status_;  // once known, the process is no zombie any more
+  mutable std::optional<int> status_;  // once known, the process is no longer a zombie
 };
 
 }  // namespace headcrash::base

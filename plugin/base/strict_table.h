@@ -67,7 +67,7 @@ class StrictTable {
   StrictTable elements(const std::string& key) const;
 
   /// This laid over `base`: the keys of both; where both have one it is this one's, but tables are laid over
-  /// each other in turn. (A list of tables is no table: it takes the place of the other.)
+  /// each other in turn. (A list of tables is not a table: it takes the place of the other.)
   StrictTable over(const StrictTable& base) const;
   StrictTable without(const std::string& key) const;
   /// With that list of texts in place of what the key had.

@@ -8,7 +8,7 @@
 namespace headcrash::media {
 namespace {
 
-constexpr std::uint64_t kSectors = 203;       // the last page is no whole one
+constexpr std::uint64_t kSectors = 203;       // the last page is not a whole one
 constexpr std::uint64_t kManySectors = 5003;  // several groups of places and several chunks of sectors
 
 std::vector<std::byte> content_of(const model::SectorStore& store) {

@@ -9,7 +9,7 @@
 namespace headcrash::media {
 namespace {
 
-constexpr std::uint64_t kPackedSectors = 2003;  // the last page is no whole one
+constexpr std::uint64_t kPackedSectors = 2003;  // the last page is not a whole one
 
 /// Sectors alone, runs over pages, and a hole of several groups.
 std::unique_ptr<MemoryStore> some_medium() {

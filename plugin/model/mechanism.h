@@ -2,7 +2,7 @@
 // Arm, heads and platters: when each sector of a transfer passes under its head.
 //
 // Time inside one operation is counted in picoseconds from the operation's start (`base`), so that sector
-// boundaries, which are no whole nanoseconds, add up without drift.
+// boundaries, which are not whole nanoseconds, add up without drift.
 
 #include <cstdint>
 #include <optional>

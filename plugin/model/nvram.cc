@@ -295,7 +295,7 @@ void Nvram::State::read(Command command) {
   send(backend, own);
 }
 
-/// A sector that cannot be read below is no reason to refuse it when its newest version is here: what is not
+/// A sector that cannot be read below is not a reason to refuse it when its newest version is here: what is not
 /// here is then read piece by piece. One such piece that cannot be read fails the whole request, as a drive
 /// fails a command of which it could have sent a part. True: another piece has been sent for.
 bool Nvram::State::read_goes_on(BackendRequest& backend, Status status) {

@@ -102,7 +102,7 @@ TEST_F(ControlAnswer, ArmsReportsAndDisarms) {
 TEST_F(ControlAnswer, CutsAndCounts) {
   EXPECT_EQ(ask(R"({"power":"status"})")["last_cut_ns"], nullptr);
   EXPECT_TRUE(ask(R"({"power":"cut"})").contains("at_ns"));
-  EXPECT_TRUE(ask(R"({"power":"cut"})").contains("at_ns")) << "a second one is no error";
+  EXPECT_TRUE(ask(R"({"power":"cut"})").contains("at_ns")) << "a second one is not an error";
   const json status = ask(R"({"power":"wait-cut","timeout_ms":0})");
   EXPECT_EQ(status["power"], "off");
   EXPECT_EQ(status["cuts"], 1);

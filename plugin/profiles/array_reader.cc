@@ -87,7 +87,7 @@ void check_array(const ArrayProfile& profile, std::uint64_t member_sectors, std:
                  ReadErrors& errors) {
   if (profile.level != RaidLevel::raid1 && profile.stripe_unit_sectors % physical_sectors != 0) {
     errors.add("layout.stripe-unit-kib",
-               fmt::format("is no multiple of the members' physical sectors of {} bytes",
+               fmt::format("is not a multiple of the members' physical sectors of {} bytes",
                            physical_sectors * model::kSectorBytes),
                "make it one");
   } else if (physical_sectors > model::kSuperblockSectors) {

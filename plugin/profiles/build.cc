@@ -84,7 +84,7 @@ Result<std::uint64_t> sectors_of(const MachineDevice& device) {
   const std::string subject = fmt::format("device {}: size", device.name);
   if (*device.size_bytes == 0 || *device.size_bytes % unit != 0) {
     return fail(subject,
-                fmt::format("{} bytes are no multiple of the sector size of {}", *device.size_bytes, unit),
+                fmt::format("{} bytes are not a multiple of the sector size of {}", *device.size_bytes, unit),
                 fmt::format("give a multiple of {}", unit));
   }
   const std::uint64_t sectors = *device.size_bytes / model::kSectorBytes;

@@ -29,7 +29,7 @@ Result<MachineDevice> read_device(ProfileTable& t, ReadErrors& errors, const std
   if (t.has("tear")) device.tear = t.tear("tear");
   t.finish();
   if (!errors.first && !is_device_name(device.name)) {
-    errors.add(t.full("name"), fmt::format("'{}' is no name for a device", device.name),
+    errors.add(t.full("name"), fmt::format("'{}' is not a valid device name", device.name),
                "use at most 32 letters, digits, '-' and '_'");
   }
   if (errors.first) return tl::unexpected<Error>(*errors.first);

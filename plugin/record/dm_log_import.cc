@@ -95,7 +95,8 @@ Result<dm_log::Entry> DmLog::next() {
   if ((entry.flags & ~dm_log::kAllFlags) != 0) return broken("has unknown flags");
   const bool mark = (entry.flags & dm_log::kMark) != 0;
   const bool discard = (entry.flags & dm_log::kDiscard) != 0;
-  if (mark && (entry.sectors != 0 || entry.data_bytes > mark_bytes_max())) return broken("is no good mark");
+  if (mark && (entry.sectors != 0 || entry.data_bytes > mark_bytes_max()))
+    return broken("is not a good mark");
   if (entry.sector > kDeviceBytesMax / unit || entry.sectors > kDeviceBytesMax / unit - entry.sector)
     return broken("reaches beyond any device");
   data_at_ = offset_ + (mark ? sizeof(entry) : unit);

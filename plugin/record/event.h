@@ -113,7 +113,7 @@ struct RecordingHeader {
     std::optional<std::uint64_t> fingerprint;
   };
   std::optional<Base> base;
-  /// What the host wrote to is no medium itself: an array, or a cache over one.
+  /// What the host wrote to is not a medium itself: an array, or a cache over one.
   bool of_array() const { return !devices.empty() && !devices.front().medium; }
   /// How it came to be, to follow its name in an error.
   std::string provenance() const {

@@ -3,7 +3,7 @@
 // refer to them instead of carrying them again.
 //
 // A ring of fixed size by request id (ids rise): a write that its drive's cache absorbs never comes to the
-// medium and would otherwise be remembered for ever. A request that has been pushed out is no loss: the MEDIA
+// medium and would otherwise be remembered for ever. A request that has been pushed out is not a loss: the MEDIA
 // event carries its bytes itself.
 
 #include <cstdint>

@@ -36,7 +36,7 @@ class Content {
   virtual void mark(std::string_view text) = 0;
   /// An orderly shutdown of what has volatile state; the content continues afterwards.
   virtual void shut_down() = 0;
-  /// Why every request fails from now on, if that is no fault of the disks.
+  /// Why every request fails from now on, if that is not a fault of the disks.
   virtual std::optional<std::string> error() const { return std::nullopt; }
 
   virtual media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) = 0;

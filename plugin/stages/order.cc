@@ -75,9 +75,9 @@ Result<void> take_faults(const json& object, LoadOrder& order) {
   const json& list = object["faults"];
   constexpr const char* kRemedy = R"(write ["dead:hd0.3"])";
   if (!list.is_array() || list.size() > kFaultsMost)
-    return fail("faults", fmt::format("is no list of at most {} texts", kFaultsMost), kRemedy);
+    return fail("faults", fmt::format("is not a list of at most {} texts", kFaultsMost), kRemedy);
   for (const json& text : list) {
-    if (!text.is_string()) return fail("faults", "has something that is no text", kRemedy);
+    if (!text.is_string()) return fail("faults", "has something that is not text", kRemedy);
     auto fault = model::parse_fault(text.get<std::string>());
     if (!fault) return pass_on(fault);
     order.faults.push_back(std::move(*fault));
@@ -216,7 +216,7 @@ Result<Order> parse_order(std::string_view line) {
   if (*verb == "seal") return SealOrder{stage};
   if (*verb == "status") return StatusOrder{stage};
   if (*verb == "digest") return DigestOrder{stage};
-  return fail("state", fmt::format("\"{}\" is not a command", verb->substr(0, 64)), kRemedy);
+  return fail("state", fmt::format("unknown command \"{}\"", verb->substr(0, 64)), kRemedy);
 }
 
 std::string answer(StageServer& server, std::string_view line) {

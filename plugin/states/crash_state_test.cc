@@ -1,4 +1,4 @@
-// Names of crash states: each state has one, and whatever is no name is refused with the character that is
+// Names of crash states: each state has one, and whatever is not a name is refused with the character that is
 // wrong.
 #include "plugin/states/crash_state.h"
 

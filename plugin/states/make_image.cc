@@ -120,8 +120,8 @@ std::string RunHistory::State::why_not_unflushed(const CrashState& state, model:
     if (found->submitted_event < power_cycle_begin(state.event)) return "was before the power went last";
     return "is durable there";
   }
-  return state.all_disks ? "is no write of any disk"
-                         : fmt::format("is no write of {}", device_name(state.device));
+  return state.all_disks ? "is not a write of any disk"
+                         : fmt::format("is not a write of {}", device_name(state.device));
 }
 
 std::vector<model::DeviceId> RunHistory::State::devices_of(const CrashState& state) const {

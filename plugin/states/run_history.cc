@@ -137,7 +137,7 @@ Result<void> RunHistory::State::open_base(std::shared_ptr<const RunHistory> know
     return unusable("which is based on this recording: a circle");
   if (chain.size() == kBasesMax) return unusable(fmt::format("the {}th of a chain", kBasesMax));
   const auto state = parse_crash_state(header.base->state);
-  if (!state) return unusable("which is no name of a state: " + state.error().problem);
+  if (!state) return unusable("which is not the name of a state: " + state.error().problem);
   const bool known = known_base && fs::weakly_canonical(known_base->path(), none) == canonical;
   Result<std::shared_ptr<const RunHistory>> below = std::move(known_base);
   if (!known) {

@@ -126,7 +126,7 @@ TEST(RunHistory, AFlushCoversWhatWasAcknowledgedBeforeItWasSubmitted) {
   EXPECT_EQ(firsts(*run, "w9!3-"), (Values{0, 0, 0, 0}));
   EXPECT_NE(image_error(*run, "w9-1").find("request 1 is durable there"), std::string::npos);
   EXPECT_NE(image_error(*run, "w6-5").find("after the cut"), std::string::npos);
-  EXPECT_NE(image_error(*run, "w9-3").find("is no write of hd0"), std::string::npos);
+  EXPECT_NE(image_error(*run, "w9-3").find("is not a write of hd0"), std::string::npos);
   EXPECT_NE(image_error(*run, "w10").find("has 9 events"), std::string::npos);
   EXPECT_NE(image_error(*run, "w9~2:0x2").find("has 1 sectors"), std::string::npos);
   EXPECT_NE(image_error(*run, "w9", 1).find("has 1 devices"), std::string::npos);

@@ -109,7 +109,7 @@ std::string_view name(Strategy strategy) {
 Result<std::uint32_t> atomic_sectors_of(std::uint64_t bytes, const std::string& subject) {
   constexpr std::uint64_t kMost = 1 << 20;
   if (!std::has_single_bit(bytes) || bytes < model::kSectorBytes || bytes > kMost)
-    return fail(subject, "is no power of two from 512 bytes to 1 MiB", "write 512, 4K or 16K");
+    return fail(subject, "is not a power of two from 512 bytes to 1 MiB", "write 512, 4K or 16K");
   return static_cast<std::uint32_t>(bytes / model::kSectorBytes);
 }
 

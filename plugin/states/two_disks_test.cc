@@ -328,7 +328,7 @@ TEST(TwoDisks, RefusesWhatIsNotTwoDisks) {
   ASSERT_FALSE(member);
   EXPECT_NE(member.error().message().find("stop together"), std::string::npos);
   for (const auto& [name, problem] :
-       {std::pair("a6-2", "request 2 is durable there"), std::pair("a6-7", "is no write of any disk"),
+       {std::pair("a6-2", "request 2 is durable there"), std::pair("a6-7", "is not a write of any disk"),
         std::pair("a2-2", "request 2 was submitted by event 2, after the cut"),
         std::pair("a6~1:0x2", "request 1 has 1 sectors"), std::pair("a7", "beyond")}) {
     const auto image = run->image(*parse_crash_state(name), 0);

@@ -11,7 +11,7 @@ CREATE TABLE device (
   PRIMARY KEY (trial_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 
--- What happened that was no request: a fault fired, a member was failed, a rebuild ended, a battery ran low.
+-- What happened that was not a request: a fault fired, a member was failed, a rebuild ended, a battery ran low.
 CREATE TABLE incident (
   trial_id INTEGER NOT NULL REFERENCES trial(id) ON DELETE CASCADE,
   at_ns INTEGER NOT NULL,                   -- model time

@@ -1,7 +1,7 @@
 -- Schema version 3: the crash lab. A trial can be a workload of which many crash states were checked.
 
 -- What a control has to show (NULL: it is none): `lose` data in some state, `damage` that the check finds in some state,
--- `keep` everything in every state, `keep-after-fsck` the same where a repair is no fault. Until now a control was what
+-- `keep` everything in every state, `keep-after-fsck` the same where a repair is not a fault. Until now a control was what
 -- was expected to lose.
 ALTER TABLE trial ADD COLUMN control TEXT CHECK (control IN ('lose', 'damage', 'keep', 'keep-after-fsck'));
 UPDATE trial SET control = 'lose' WHERE expected = 'loss';

@@ -80,7 +80,7 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   }
   if (*state == FileState::older) {
     return fail(path.string(), "has the schema of an older headcrash",
-                "let any command that writes open it once, that migrates it");
+                "run any command that writes to it once; that migrates it");
   }
   return handle;
 }

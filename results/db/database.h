@@ -4,7 +4,7 @@
 //
 // A database is opened for writing by one campaign at a time per process; several processes may write, each
 // trial in one transaction. A database of an older schema version is migrated when it is opened for writing;
-// one of a newer version, a damaged one, or a file that is no database is refused and left as it was.
+// one of a newer version, a damaged one, or a file that is not a database is refused and left as it was.
 
 #include <cstdint>
 #include <filesystem>

@@ -49,7 +49,8 @@ struct Candidate {
 
 /// The steps of a path below the database's folder, or why it is none.
 tl::expected<std::vector<std::string>, std::string> steps_of(const std::string& path) {
-  if (path.empty() || path.find('\0') != std::string::npos) return tl::unexpected(std::string("is no path"));
+  if (path.empty() || path.find('\0') != std::string::npos)
+    return tl::unexpected(std::string("is not a path"));
   if (path.front() == '/') return tl::unexpected(std::string("is an absolute path"));
   std::vector<std::string> steps;
   bool below = false;
@@ -59,7 +60,7 @@ tl::expected<std::vector<std::string>, std::string> steps_of(const std::string& 
     const bool last = end == path.size();
     from = end + 1;
     if (step == "..") return tl::unexpected(std::string("leads out of the database's folder"));
-    if (last && (step.empty() || step == ".")) return tl::unexpected(std::string("is no file"));
+    if (last && (step.empty() || step == ".")) return tl::unexpected(std::string("is not a file"));
     if (step.empty() || step == ".") continue;
     below = below || (!last && step.ends_with(kArtefacts));
     steps.push_back(std::move(step));
@@ -84,8 +85,8 @@ class Remover {
       Folder next(::openat(above, steps[i].c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (next.get() < 0) {
         if (errno == ENOENT) return Removal::missing;
-        // With O_DIRECTORY a link is refused as what is no folder.
-        return tl::unexpected(errno == ELOOP || errno == ENOTDIR ? steps[i] + " is no folder, or a link"
+        // With O_DIRECTORY a link is refused as what is not a folder.
+        return tl::unexpected(errno == ELOOP || errno == ENOTDIR ? steps[i] + " is not a folder, or a link"
                                                                  : steps[i] + ": " + reason_of(errno));
       }
       folders.push_back(std::move(next));
@@ -96,7 +97,7 @@ class Remover {
       if (errno == ENOENT) return Removal::missing;
       return tl::unexpected(reason_of(errno));
     }
-    if (!S_ISREG(status.st_mode)) return tl::unexpected(std::string("is no regular file"));
+    if (!S_ISREG(status.st_mode)) return tl::unexpected(std::string("is not a regular file"));
     if (!dry_run_) {
       if (::unlinkat(folder, steps.back().c_str(), 0) != 0) return tl::unexpected(reason_of(errno));
       remove_empty(folders, steps);
@@ -195,7 +196,7 @@ Result<GcOutcome> collect_garbage(Database& database, const GcOptions& options) 
   auto date = Statement::prepare(database.handle(), "SELECT julianday(?) IS NOT NULL");
   if (!date) return pass_on(date);
   if (const auto row = date->bind(options.now).step(); !row) return pass_on(row);
-  if (date->integer(0) == 0) return fail("gc", fmt::format("\"{}\" is no date", options.now));
+  if (date->integer(0) == 0) return fail("gc", fmt::format("\"{}\" is not a date", options.now));
   const fs::path folder = fs::absolute(database.path()).parent_path();
   Folder top(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (top.get() < 0) return fail(folder.string(), reason_of(errno), "make the folder readable");

@@ -301,11 +301,11 @@ class Merge {
     if (auto done = update->bind(planned, ended, run.id).run(); !done) return done;
     if (!run.whole()) {
       outcome_.remarks.push_back(
-          run.same_count ? fmt::format("{}: {} of {} shards are there, {} of them finished", run.name,
-                                       run.planned.size(), run.count, run.finished.size())
-                         : fmt::format("{}: cut into different numbers of shards; whether all is there is "
-                                       "not known",
-                                       run.name));
+          run.same_count
+              ? fmt::format("{}: {} of {} shards are there, {} of them finished", run.name,
+                            run.planned.size(), run.count, run.finished.size())
+              : fmt::format("{}: split into different numbers of shards; whether all are there is unknown",
+                            run.name));
     }
     if (!run.same_versions)
       outcome_.remarks.push_back(run.name +
@@ -326,7 +326,8 @@ class Merge {
 Result<void> check_inputs(const std::vector<fs::path>& inputs, const fs::path& output) {
   std::error_code problem;
   if (fs::exists(output, problem)) {
-    return fail(output.string(), "is there already", "name a new file; nothing is merged into an old one");
+    return fail(output.string(), "is there already",
+                "name a new file; nothing is merged into an existing one");
   }
   std::set<fs::path> seen;
   for (const fs::path& input : inputs) {

@@ -50,9 +50,9 @@ Error sqlite_error(sqlite3* handle, const std::string& doing) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {file, prefix + "it is locked by another process",
-              "wait until that process has ended, or write to a file of your own and merge"};
+              "wait until that process has ended, or write to another file and merge"};
     case SQLITE_CANTOPEN:
-      return {file, prefix + own_words(handle), "check that the folder exists and may be read and written"};
+      return {file, prefix + own_words(handle), "check that the folder exists and can be read and written"};
     case SQLITE_IOERR:
       return {file, prefix + own_words(handle), "check the disk that holds the file"};
     case SQLITE_CONSTRAINT:

@@ -137,7 +137,8 @@ void add_notes(const Facts& facts, std::vector<std::string>& notes) {
   note("harness errors", harness, "not judged");
   note("late trials", late,
        "requests took over 5 % longer than on the modelled drive; times are partly the host's");
-  note("trials with clock=off", clockless, "model times hold; nothing was delivered at the drive's speed");
+  note("trials with clock=off", clockless,
+       "model times are valid; nothing was delivered at the drive's speed");
   if (unconfirmed > 0)
     notes.push_back(fmt::format(
         "failing states not reproduced on a fresh guest: {} (an error of the laboratory, not of a file system)",

@@ -49,7 +49,7 @@ void compare_times(const Entrant& then, const Entrant& now, double tolerance, Ce
   if (change.change != Change::cannot_tell) return;
   const bool few = !change.whole.interval || !change.elapsed.interval;
   change.reason =
-      few ? "fewer than three repetitions on a side" : "too much spread for so small a difference";
+      few ? "fewer than three repetitions on a side" : "too much spread for such a small difference";
 }
 
 bool is_measured(const Entrant& entrant) {

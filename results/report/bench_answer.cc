@@ -118,9 +118,9 @@ class Notes {
     if (const auto mixed = mixed_versions(run); !mixed.empty())
       add("versions that differ between shards: {}", named(mixed));
     if (run.accelerator == "tcg")
-      add("accelerator tcg: guests ran under software emulation, their CPU times are not those of a machine");
+      add("accelerator tcg: guests ran under software emulation; their CPU times are not those of a real machine");
     for (const auto& [device, clock] : slowed_devices())
-      add("{}, clock={}: times are scaled back to the drive's speed, and with them the guest's CPU is faster",
+      add("{}, clock={}: times are scaled back to the drive's speed, which makes the guest's CPU faster",
           device, clock);
   }
 

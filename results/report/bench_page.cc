@@ -53,8 +53,8 @@ Section throughput_section(const Benchmark& bench, const std::vector<Plot>& plot
       .title = "Response time against throughput",
       .html =
           Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
-          "<p class=\"note\">A point per number of users, written beside it. Each user waits for an operation before "
-          "the next one, so its mean response time is the number of users by the throughput.</p>\n" +
+          "<p class=\"note\">One point for each number of users, which is written beside it. Each user waits for an operation before "
+          "the next one, so its mean response time is the number of users divided by the throughput.</p>\n" +
           query_note("bench_measures", bench.facts.run.id)};
 }
 

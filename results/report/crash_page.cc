@@ -346,7 +346,7 @@ std::string writes_at_risk(const CrashPage& page) {
     }
   }
   if (rows.empty()) return {};
-  std::string out = "<section id=\"writes\">\n<h2>Writes that the cut could take</h2>\n";
+  std::string out = "<section id=\"writes\">\n<h2>Writes at risk</h2>\n";
   std::vector<Column> columns{{"", Column::Kind::text},
                               {"request", Column::Kind::number},
                               {"LBA + sectors"},

@@ -46,7 +46,7 @@ Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings) 
     std::size_t from = 0;
     for (std::size_t i = first; i < end; ++i) {
       const std::size_t close = documents->find(kEnd, from);
-      if (close == std::string::npos) return fail("gnuplot", "drew fewer plots than it was asked for");
+      if (close == std::string::npos) return fail("gnuplot", "drew fewer plots than requested");
       drawn.push_back(inline_svg(documents->substr(from, close + kEnd.size() - from), drawings[i].spoken));
       from = close + kEnd.size();
     }

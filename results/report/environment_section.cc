@@ -13,7 +13,7 @@ std::string entry(const std::string& name, const std::string& html) {
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), html);
 }
 
-/// The members of a recorded JSON object; what is no object is shown as it is.
+/// The members of a recorded JSON object; what is not an object is shown as it is.
 std::string members(const std::string& json_text, const std::string& otherwise) {
   const auto json = nlohmann::json::parse(json_text, nullptr, false);
   if (!json.is_object()) return json_text.empty() ? std::string{} : entry(otherwise, escape(json_text));

@@ -223,7 +223,7 @@ TEST_F(ExplorationReport, APageForEachFailureIsThatOfItsMinimisedState) {
     EXPECT_NE(html.find("href=\"" + each.file + "\""), std::string::npos) << each.file;
 }
 
-/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of an exploration of so many takes; all that are no control fail
+/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of an exploration of so many takes; all that are not controls fail
 /// now and then.
 TEST_F(ExplorationReport, TimeOfALargeOne) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");

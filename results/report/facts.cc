@@ -278,7 +278,7 @@ Result<Facts> outline(Reader& reader, db::Database& database, std::int64_t run) 
   reader.each("run", [&](const Row& row) { facts.run = run_of(row); });
   if (!reader.error() && facts.run.id == 0) {
     return fail(database.path().string(), fmt::format("has no run {}", run),
-                "leave --run out to take the newest");
+                "leave --run out for the newest");
   }
   reader.each("filesystems", [&](const Row& row) { facts.filesystems.push_back(row.text("filesystem")); });
   reader.each("lateness", [&](const Row& row) { facts.lateness.push_back(lateness_of(row)); });

@@ -39,7 +39,7 @@ struct Finding {
   std::string kind, tier, path, expected, found;
 };
 
-/// What happened to the hardware that was no request.
+/// What happened to the hardware that was not a request.
 struct Incident {
   double at_ms = 0;
   std::string device, text;

@@ -20,7 +20,7 @@ struct FailurePage {
   bool recorded = false;   ///< the recording of the trial was kept
 };
 
-/// The first failure of each card, then the second, and so on, as far as the report lists them. Of a run that is no campaign:
+/// The first failure of each card, then the second, and so on, as far as the report lists them. Of a run that is not a campaign:
 /// none. `folder`: of the report. Errors: no such run.
 Result<std::vector<FailurePage>> failure_pages(db::Database& database, std::optional<std::int64_t> run,
                                                const std::filesystem::path& folder);

@@ -176,8 +176,7 @@ Section measures_section(const Benchmark& bench) {
            .html =
                "<p class=\"note\">Write amplification is what the guest&#39;s disk was given by what the "
                "application wrote; at the media, what reached the platters or cells behind arrays and caches. "
-               "What the guest says is its /proc/diskstats, beside the device&#39;s own counters, with the "
-               "deviation.</p>\n" +
+               "The guest&#39;s figures are its /proc/diskstats; the device&#39;s own counters stand beside them, with the deviation.</p>\n" +
                tables + more_note(measured, shown, "comparisons") +
                query_note("bench_measures", bench.facts.run.id) +
                query_note("bench_metrics", bench.facts.run.id)})};

@@ -10,7 +10,7 @@
 
 namespace headcrash::report {
 
-/// Means closer than this are no difference.
+/// Means closer than this are not a difference.
 inline constexpr double kTie = 0.02;
 
 /// Fills in the standings and puts the entrants into their order.
@@ -23,7 +23,7 @@ statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entr
 /// "CPU-bound", "idle": why there is no rank though there are numbers.
 std::string_view unranked_name(Standing::Kind kind);
 
-/// What is ranked by; 0 or less and infinite ones are no times.
+/// What is ranked by; 0 or less and infinite ones are not times.
 std::vector<double> times_of(const Entrant& entrant, bool to_quiescence);
 
 }  // namespace headcrash::report

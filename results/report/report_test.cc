@@ -254,7 +254,7 @@ TEST_F(ReportTest, FlushesHaveResponseTimesOfTheirOwn) {
   auto db = database();
   fill(db, three_cells());
   const auto page = page_of(db);
-  EXPECT_NE(page.find("<summary>Reads, writes and flushes apart</summary>"), std::string::npos);
+  EXPECT_NE(page.find("<summary>Reads, writes and flushes separately</summary>"), std::string::npos);
   const auto responses = all_between(page, "<details id=\"responses\"", "</table>").at(0);
   EXPECT_EQ(times(responses,
                   "<td data-label=\"request\">flush</td><td class=\"n\" data-label=\"sampled\">25</td>"

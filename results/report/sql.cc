@@ -121,7 +121,7 @@ Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optiona
   }
   const OnlyReading only_reading(database.handle());
   if (!single_statement(database.handle(), text))
-    return fail("query", "there is more than one statement", "ask them one after the other");
+    return fail("query", "there is more than one statement", "run them one after the other");
   auto statement = db::Statement::prepare(database.handle(), text);
   if (!statement)
     return fail(

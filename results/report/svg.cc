@@ -80,7 +80,7 @@ void use_css_variables(std::string& text) {
 class Marks {
  public:
   explicit Marks(std::string& out) : out_(out) {}
-  /// False if the line is no mark.
+  /// False if the line is not a mark.
   bool take(const std::string& line) {
     const auto use = line.find("<use xlink:href='#gp");
     if (use == std::string::npos) return false;

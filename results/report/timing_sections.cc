@@ -94,7 +94,7 @@ std::string plot_grid(const std::vector<Plot>& plots) {
 Section recovery_section(const Facts& facts) {
   Section section{.id = "recovery", .title = "Recovery times", .html = {}};
   if (facts.recovery.empty()) {
-    section.html = nothing("No trial came to a recovery.");
+    section.html = nothing("No trial reached a recovery.");
     return section;
   }
   std::string tables;
@@ -153,8 +153,8 @@ Section latency_section(const Facts& facts, const std::vector<Plot>& plots) {
   if (!facts.responses.empty()) {
     const bool flushes =
         std::ranges::any_of(facts.responses, [](const Responses& r) { return r.op == "flush"; });
-    out += folded({.summary = flushes ? "Reads, writes and flushes apart"
-                                      : "Reads and writes apart; no flush was sampled",
+    out += folded({.summary = flushes ? "Reads, writes and flushes separately"
+                                      : "Reads and writes separately; no flush was sampled",
                    .html = response_table(facts) + query_note("responses", facts.run.id),
                    .id = "responses"});
   }

@@ -151,7 +151,7 @@ Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) 
       fmt::format("series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"age at the cut (s)\"\nyname = "
                   "\"lost (%)\"\nlogx = 0\n{}",
                   series, colours, lines, data_block("data", data)),
-      "series.gp", fmt::format("share of changes lost by their age, setting {}", setting)};
+      "series.gp", fmt::format("share of changes lost by age, setting {}", setting)};
 }
 
 std::vector<std::string> invalidities(const std::vector<Cut>& cuts) {
@@ -203,7 +203,7 @@ Result<std::vector<Section>> sections_of(const std::vector<Group>& groups, const
     each.push_back({fmt::format("<span id=\"{}\">{}</span>", anchor("cut", cut.key), escape(cut.key)),
                     escape(cut.verdict), escape(cut.why)});
   return std::vector<Section>{{.id = "ages",
-                               .title = "Which share of the changes of an age is lost",
+                               .title = "Share of the changes that is lost, by age",
                                .html = figures + "</div>\n" + query_note("unsynced_ages", run)},
                               {.id = "oldest",
                                .title = "The oldest change lost",

@@ -39,12 +39,12 @@ file() { cat >"$1"; }
 
 # ---- command lines
 wrong "a command is required" "headcrash help" --
-wrong '"fly" is no command' "headcrash help" -- fly
+wrong 'unknown command "fly"' "headcrash help" -- fly
 wrong '"sreve"' 'did you mean "serve"' -- sreve
 wrong '"campain"' 'did you mean "campaign"' -- help campain
 wrong image '"usf"' 'did you mean "ufs"' -- image usf
 wrong serve --profil 'did you mean "--profile"' -- serve --profil hp-c2447
-wrong init "no option -o" -- init campaign -o mine.toml
+wrong init "unknown option -o" -- init campaign -o mine.toml
 wrong list "unexpected: extra" -- list profiles extra
 wrong list WHAT "headcrash help list" -- list
 wrong 'did you mean "profiles"' -- list profile
@@ -133,7 +133,7 @@ create a
 """'
 wrong forgets.toml workload.operations "nothing persistent" "add fsync" -- campaign forgets.toml
 file circle.toml <<<'base = "./circle.toml"'
-wrong "circle.toml: base" "in a circle" -- campaign circle.toml
+wrong "circle.toml: base" "is circular" -- campaign circle.toml
 [ "$(grep -o circle.toml "$scratch/err" | wc -l)" -le 3 ] || failed "a circle is told at length: $(cat "$scratch/err")"
 
 # ---- file systems, workloads
@@ -223,7 +223,7 @@ wrong count "above 0" -- simulate --profile hp-c2447 --random count=-5
 wrong empty.toml name "missing" -- simulate --profile ./empty.toml --random count=5
 wrong empty.hcrec --format -- simulate --profile hp-c2447 --trace empty.hcrec
 wrong missing.img "No such file" -- image ufs check missing.img
-wrong typo.toml "no image" -- image ufs check typo.toml
+wrong typo.toml "not an image" -- image ufs check typo.toml
 wrong --bogus -- image ufs mkfs new.img --size 64M --bogus 1
 
 # ---- places without room, and those that cannot be written

@@ -20,12 +20,12 @@ done
 "$headcrash" list workloads --json | says '"files-per-folder"' || failed "list workloads: parameters of timed ones"
 
 refuses 2 "a command is required" "headcrash help" -- "$headcrash"
-refuses 2 '"fly" is no command' "headcrash help" -- "$headcrash" fly
-refuses 2 '"sreve" is no command; did you mean "serve"' -- "$headcrash" sreve
+refuses 2 'unknown command "fly"' "headcrash help" -- "$headcrash" fly
+refuses 2 'unknown command "sreve"; did you mean "serve"' -- "$headcrash" sreve
 refuses 2 'did you mean "campaign"' -- "$headcrash" help campain
-refuses 2 'image: "usf" is no command; did you mean "ufs"' -- "$headcrash" image usf
-refuses 2 'serve: there is no option --profil; did you mean "--profile"' -- "$headcrash" serve --profil hp-c2447
-refuses 2 'campaign: there is no option --jbos; did you mean "--jobs"' -- "$headcrash" campaign demo --jbos=2
+refuses 2 'image: unknown command "usf"; did you mean "ufs"' -- "$headcrash" image usf
+refuses 2 'serve: unknown option --profil; did you mean "--profile"' -- "$headcrash" serve --profil hp-c2447
+refuses 2 'campaign: unknown option --jbos; did you mean "--jobs"' -- "$headcrash" campaign demo --jbos=2
 refuses 2 'did you mean "profiles"' -- "$headcrash" list profile
 refuses 2 '"remedy": "did you mean \"--clock\"?"' -- "$headcrash" serve --json --clokc off
 cmp <("$headcrash" help image ufs mkfs) <("$headcrash" image ufs mkfs --help) ||
@@ -129,7 +129,7 @@ refuses 2 missing.db -- "$headcrash" report --db missing.db
 echo "no database at all, but long enough to be looked at as one by SQLite, which wants a hundred bytes of header" >text.db
 refuses 2 text.db -- "$headcrash" report --db text.db
 refuses 2 text.db -- "$headcrash" campaign demo --db text.db
-grep -q "no database" text.db || failed "a file that is no database was changed"
+grep -q "no database" text.db || failed "a file that is not a database was changed"
 
 sqlite3 newer.db 'PRAGMA application_id = 0x68637231; PRAGMA user_version = 99; CREATE TABLE run (id)'
 refuses 2 newer.db newer -- "$headcrash" report --db newer.db
@@ -151,5 +151,5 @@ refuses 2 "--older-than" -- "$headcrash" gc --db text.db --older-than -1
 # stores and sockets
 refuses 2 store -- "$headcrash" serve --size 64M --store /proc/nowhere
 touch taken.sock
-refuses 2 taken.sock "is no socket" -- "$headcrash" serve --size 64M --socket taken.sock
+refuses 2 taken.sock "is not a socket" -- "$headcrash" serve --size 64M --socket taken.sock
 echo "command: all as it should be"

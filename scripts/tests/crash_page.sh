@@ -7,7 +7,7 @@ cd "$scratch"
 "$here/crash_page.py" log guest.log
 exits 0 "$headcrash" recording import guest.log --format dm-log-writes -o run.hcrec
 exits 0 "$headcrash" recording show run.hcrec --html run.html
-says 'the crash as a page: run.html' <err || failed "it does not say where the page is: $(cat err)"
+says 'page of the crash: run.html' <err || failed "it does not say where the page is: $(cat err)"
 size=$(stat -c %s run.html)
 [ "$size" -lt 2000000 ] || failed "the page has $size bytes"
 [ "$(grep -c "<script>document.title" run.html)" = 0 ] || failed "a mark of the guest became a script"

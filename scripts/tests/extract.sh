@@ -26,7 +26,7 @@ events=$("$headcrash" recording info run.hcrec --json | sed -n 's/.*"events": \(
 "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o whole >out || failed "extract: $?"
 cmp whole/crash.raw disk.raw || failed "the image is not the disk"
 [ "$(du -k whole/crash.raw | cut -f1)" -lt 12000 ] || failed "the image is not sparse"
-sh -n whole/reproduce.sh || failed "the script is no shell script"
+sh -n whole/reproduce.sh || failed "the script is not a shell script"
 status=0
 whole/reproduce.sh >out || status=$?
 [ $status -eq 125 ] || failed "without --yes it exited with $status"

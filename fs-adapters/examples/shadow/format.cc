@@ -95,7 +95,7 @@ Result<std::vector<Record>> decode_table(std::span<const std::byte> table, const
     records.push_back(std::move(record));
   }
   if (records.empty() || records.front().number != kRootInode || !records.front().attributes.is_directory())
-    return bad(kRootInode, "is no root directory");
+    return bad(kRootInode, "is not a root directory");
   return records;
 }
 

@@ -81,7 +81,7 @@ Result<std::vector<std::byte>> Image::directory_bytes(const Record& record) cons
 
 Result<std::vector<adapters::ImageName>> Image::list(std::uint64_t directory) const {
   const Record* const record = find(directory);
-  if (record == nullptr || !record->attributes.is_directory()) return wrong(directory, "is no directory");
+  if (record == nullptr || !record->attributes.is_directory()) return wrong(directory, "is not a directory");
   const auto bytes = directory_bytes(*record);
   if (!bytes) return pass_on(bytes);
   std::vector<adapters::ImageName> names;
@@ -95,7 +95,7 @@ Result<std::vector<adapters::ImageName>> Image::list(std::uint64_t directory) co
 
 Result<std::string> Image::readlink(std::uint64_t number) const {
   const Record* const record = find(number);
-  if (record == nullptr || !record->attributes.is_symlink()) return wrong(number, "is no symbolic link");
+  if (record == nullptr || !record->attributes.is_symlink()) return wrong(number, "is not a symbolic link");
   if (record->attributes.size_bytes > tree::kPathBytesMax) return wrong(number, "is too long a link");
   std::string target(record->attributes.size_bytes, '\0');
   const auto got = read(number, 0, std::as_writable_bytes(std::span(target.data(), target.size())));

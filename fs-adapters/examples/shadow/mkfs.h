@@ -1,5 +1,5 @@
 #pragma once
-// Makes an empty file system.
+// Creates an empty file system.
 
 #include "fs-adapters/examples/shadow/format.h"
 #include "fs-adapters/system_under_test.h"

@@ -51,7 +51,7 @@ bool is_unused(std::span<const std::byte> image, const ufs::Geometry& geometry, 
 std::string Audit::take(const ufs::ImageReader& reader, FragmentAddress at, std::uint32_t fragments) {
   const ufs::Geometry& geometry = reader.geometry();
   for (FragmentAddress f = at; f < at + fragments; ++f) {
-    if (!geometry.is_data(f)) return fmt::format("fragment {} is no data", f);
+    if (!geometry.is_data(f)) return fmt::format("fragment {} is not data", f);
     if (taken_[f]) return fmt::format("fragment {} is somebody's already", f);
     taken_[f] = true;
   }

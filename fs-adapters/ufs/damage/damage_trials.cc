@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kCutsMost = 24;           // of one repair
 constexpr std::uint64_t kRequestsMost = 1 << 20;  // of one repair; a disk of the lab has some hundred sectors
 constexpr std::uint32_t kLater =
-    2'000'000'000;  // when the repair is made, in seconds: it is no time of a file
+    2'000'000'000;  // when the repair is made, in seconds: it is not a time of a file
 
 tl::unexpected<Error> wrong(const std::string& subject, const std::string& problem) {
   return fail(subject, problem, "this is a bug of fsck, or of the lab's judgement of it");

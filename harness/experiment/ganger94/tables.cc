@@ -307,7 +307,7 @@ std::vector<ClaimAnswer> table_1(Context& context) {
   const auto counts = table.values({"Conventional", "Flag", "Chains"}, requests);
   disk.remarks.push_back(
       "Fitted: blocks of 4 KiB, concatenation up to a page and the asynchronous last write were chosen by this column "
-      "(ganger94.h, modelled_machine.h), so that its absolute numbers are no prediction. The differences between schemes "
+      "(ganger94.h, modelled_machine.h), so that its absolute numbers are not predictions. The differences between schemes "
       "follow from them.");
   add_rule(disk, "Flag and Chains have as many requests as Conventional (2 %)", counts, [&] {
     return std::abs(*counts[1].value / *counts[0].value - 1) < 0.02 &&

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kFiles = 131072;
 constexpr double kBurstOfFreeSpace = .25;
-constexpr double kWins = .98;  ///< less than 2 % is no win
+constexpr double kWins = .98;  ///< less than 2 % is not a win
 
 struct Variant {
   std::string name;

@@ -5,7 +5,7 @@
 //               one factor, the same in every cell, which is calibrated by one number, to a round factor: KFS plays dbench
 //               for one client at 291.108 MB/s (table II), which the disk has no part in; with 150 it is 303
 //   memory      628 MiB, and 64 MiB for the files without data, as printed. 28 MiB of them are kernel, programs and
-//               pages that are no file's: estimate; what names and inodes in core take is not charged, but see the rows
+//               pages that are not a file's: estimate; what names and inodes in core take is not charged, but see the rows
 //               with less
 //   drive       ibm-60g, all of it. Its write cache is on, as such drives were delivered, and Linux 2.4 sends it no
 //               flushes: what the drive says is complete is believed. The paper says nothing of it: assumed.

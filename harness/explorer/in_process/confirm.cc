@@ -45,7 +45,7 @@ class SecondRun {
     if (!digest) {
       failure.disagreement = "the repeated run has no such state: " + digest.error().message();
     } else if (*digest != failure.digest) {
-      failure.disagreement = "the repeated run has other bytes in it";
+      failure.disagreement = "the repeated run has different bytes in it";
     } else {
       failure.disagreement = difference(check(*state), failure.outcome);
     }

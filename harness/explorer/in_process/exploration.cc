@@ -198,7 +198,7 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
   return result;
 }
 
-/// Of what the disk held after the unmount. Where that was no success, or left something to find, a state has
+/// Of what the disk held after the unmount. Where that was not a success, or left something to find, a state has
 /// told it.
 Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};

@@ -10,7 +10,7 @@ namespace headcrash::in_process {
 
 Result<void> check_lab_disk_name(std::string_view name) {
   if (std::ranges::find(kLabDisks, name) != kLabDisks.end()) return {};
-  return fail("disk", fmt::format("there is none called '{}'", name),
+  return fail("disk", fmt::format("none is called '{}'", name),
               fmt::format("there are {}", fmt::join(kLabDisks, ", ")));
 }
 

@@ -162,7 +162,7 @@ class Run {
   void watch_the_rest() {
     executor_.sleep_until(executor_.now() + kAfterUnmount);
     if (recorder_.events() != recorded_.to_event && !recorded_.failure)
-      recorded_.failure = "it has written after its unmount";
+      recorded_.failure = "it wrote after its unmount";
     MetFaults& met = recorded_.met;
     met.failed_requests = machine_.faulty_disk.failed();
     const auto& failed_at = recorder_.failed_at();

@@ -118,7 +118,7 @@ TEST(TimedWorkloads, CountWhatTheyDo) {
       ASSERT_TRUE(run.phase(i));
       EXPECT_EQ(run.tally.bytes_written, run.vfs.counts.bytes_written - before.bytes_written);
       EXPECT_EQ(run.tally.bytes_read, run.vfs.counts.bytes_read - before.bytes_read);
-      // A folder made is no operation of this workload's, but the phase that makes them is measured.
+      // A folder made is not an operation of this workload's, but the phase that makes them is measured.
       if (run.phases[i].measured && run.phases[i].name != "make-folders") {
         EXPECT_GT(run.tally.operations, 0U);
         EXPECT_LE(run.tally.latencies.count(), run.tally.operations);
