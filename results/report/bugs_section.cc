@@ -16,7 +16,7 @@ namespace headcrash::report {
 namespace {
 
 constexpr std::size_t kFindingsPerTrial = 20;
-constexpr std::size_t kOperationRowsMost = 24;
+constexpr std::size_t kOperationRowsMost = 20;
 
 std::string findings_list(const Trial& trial) {
   std::string out;

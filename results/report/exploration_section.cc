@@ -243,10 +243,9 @@ Section exploration_section(const Facts& facts) {
          .id = "coverage"});
   }
   if (!facts.steps.empty()) {
-    out += anchored(3, "time", "Where the time went") + time_bars(facts) +
-           folded({.summary = "Steps in numbers",
-                   .html = steps_table(facts) + query_note("steps", run),
-                   .id = "steps"});
+    out += folded({.summary = "Where the time went",
+                   .html = time_bars(facts) + steps_table(facts) + query_note("steps", run),
+                   .id = "time"});
   }
   return section;
 }

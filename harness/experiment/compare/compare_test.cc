@@ -44,6 +44,12 @@ TEST(Summary, CountsWhatHoldsOverTheSeeds) {
   EXPECT_EQ(times_beaten(contests, 1, 0), 0U);
   EXPECT_EQ(times_best(contests, 0), 2U);
   EXPECT_EQ(times_best(contests, 1), 1U) << "not beaten in the open one";
+  const Sample failed{};
+  EXPECT_EQ(times_the_best({{"m", "clear", {&b, &a, &failed}}, {"m", "open", {&loose, &b, &b}}},
+                           {"x", "y", "z"}, Durability::each_call)
+                .rows,
+            (std::vector<std::vector<std::string>>{{"m", "clear", "2.00", "1.00*", "-"},
+                                                   {"m", "open", "1.00*", "1.34*", "1.34*"}}));
 }
 
 TEST(Rows, HaveNamesOfTheirOwnAndALab) {

@@ -77,32 +77,6 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
   return shown;
 }
 
-/// All of them at a glance: what the report draws as a heat map (claim.h).
-Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
-                     Durability durability) {
-  Table shown{
-      .name = fmt::format("{}, {}", kHeatMap, name(durability)),
-      .title = fmt::format("User time as a multiple of the best, of systems whose data are safe {}",
-                           durability == Durability::each_call ? "after each call" : name(durability)),
-      .columns = {"machine", "workload"}};
-  shown.columns.insert(shown.columns.end(), names.begin(), names.end());
-  for (const Contest& contest : contests) {
-    const auto best = best_of(contest.samples);
-    if (best.empty()) continue;
-    const Figure least = mean_of(*contest.samples[best.front()]);
-    std::vector<std::string> cells{contest.machine, contest.workload};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const Figure mean = mean_of(*contest.samples[i]);
-      const bool unbeaten = std::ranges::find(best, i) != best.end();
-      cells.push_back(mean && least && *least > 0
-                          ? fmt::format("{:.2f}{}", *mean / *least, unbeaten ? kUnbeaten : "")
-                          : "-");
-    }
-    shown.rows.push_back(std::move(cells));
-  }
-  return shown;
-}
-
 /// Row by row: how often it beats each of the others.
 Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
@@ -200,6 +174,31 @@ std::size_t times_best(const std::vector<Contest>& contests, std::size_t contend
     const auto best = best_of(contest.samples);
     return std::ranges::find(best, contender) != best.end();
   }));
+}
+
+Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
+                     Durability durability) {
+  Table shown{
+      .name = fmt::format("{}, {}", kHeatMap, name(durability)),
+      .title = fmt::format("User time as a multiple of the best, of systems whose data are safe {}",
+                           durability == Durability::each_call ? "after each call" : name(durability)),
+      .columns = {"machine", "workload"}};
+  shown.columns.insert(shown.columns.end(), names.begin(), names.end());
+  for (const Contest& contest : contests) {
+    const auto best = best_of(contest.samples);
+    if (best.empty()) continue;
+    const Figure least = mean_of(*contest.samples[best.front()]);
+    std::vector<std::string> cells{contest.machine, contest.workload};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Figure mean = mean_of(*contest.samples[i]);
+      const bool unbeaten = std::ranges::find(best, i) != best.end();
+      cells.push_back(mean && least && *least > 0
+                          ? fmt::format("{:.2f}{}", *mean / *least, unbeaten ? kUnbeaten : "")
+                          : "-");
+    }
+    shown.rows.push_back(std::move(cells));
+  }
+  return shown;
 }
 
 std::vector<ClaimAnswer> summary(Context& context) {

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/experiment/claim.h"
 #include "harness/experiment/compare/interval.h"
+#include "harness/experiment/compare/rows.h"
 
 namespace headcrash::experiment::compare {
 
@@ -18,5 +20,10 @@ struct Contest {
 std::size_t times_beaten(const std::vector<Contest>& contests, std::size_t first, std::size_t second);
 /// In how many the contender is the best, or not beaten by the best.
 std::size_t times_best(const std::vector<Contest>& contests, std::size_t contender);
+
+/// User times as multiples of the best one, a row a contest: what the report draws as a heat map (claim.h). `names` are
+/// the contenders'.
+Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
+                     Durability durability);
 
 }  // namespace headcrash::experiment::compare
