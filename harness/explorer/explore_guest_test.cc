@@ -227,7 +227,7 @@ TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
   const auto switched = [&] { return guest.load(load) && guest.server().load(load); };
 
   ASSERT_TRUE(switched());
-  const auto seen = guest.inspect(ext4, false);
+  const auto seen = guest.inspect(ext4, {});
   ASSERT_FALSE(seen);
   EXPECT_EQ(seen.error().verdict, oracle::Verdict::harness_error);
   EXPECT_NE(seen.error().summary.find("nonce"), std::string::npos) << seen.error().summary;
@@ -238,7 +238,7 @@ TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
   EXPECT_NE(ran.error().summary.find("nonce"), std::string::npos) << ran.error().summary;
 
   ASSERT_TRUE(guest.load(load));
-  const auto fine = guest.inspect(ext4, true);
+  const auto fine = guest.inspect(ext4, {.again = true});
   ASSERT_TRUE(fine) << fine.error().summary;
   EXPECT_TRUE(fine->first.mounted);
   EXPECT_FALSE(fine->tree.empty());
