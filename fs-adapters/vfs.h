@@ -212,7 +212,8 @@ class Vfs {
   }
   /// Of a file's or directory's inode: FS_*_FL of linux/fs.h. Of all that workloads know (`of`) exactly `flags` are set; others
   /// stay as they are.
-  virtual VfsResult<void> set_flags(std::string_view /*path*/, std::uint32_t /*flags*/, std::uint32_t /*of*/) {
+  virtual VfsResult<void> set_flags(std::string_view /*path*/, std::uint32_t /*flags*/,
+                                    std::uint32_t /*of*/) {
     return refuse(ENOTSUP);
   }
   virtual VfsResult<std::uint32_t> flags(std::string_view /*path*/) { return refuse(ENOTSUP); }

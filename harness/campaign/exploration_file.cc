@@ -457,9 +457,9 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto table = root.table("explore");
   if (!table) return pass_on(table);
   if (!*table) return fail(root.subject("explore"), "is missing", "write [explore]");
-  if (const auto known = (*table)->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
-                                         "in-guest-share", "confirm", "minimise-operations", "keep",
-                                         "answer-delay-us"});
+  if (const auto known =
+          (*table)->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
+                          "in-guest-share", "confirm", "minimise-operations", "keep", "answer-delay-us"});
       !known)
     return pass_on(known);
   for (const auto& read :

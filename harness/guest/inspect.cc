@@ -79,7 +79,8 @@ bool is_damage(Errno error) {
 }
 
 /// Mounts, dumps, uses and unmounts once; times and refusals go into `answer`.
-tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, EntryBatches batches, json& answer) {
+tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, EntryBatches batches,
+                                                 json& answer) {
   base::Stopwatch clock;
   SeenTree seen;
   const auto mounted = mount_file_system(look.source, look.target, look.type, look.options);

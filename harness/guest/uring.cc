@@ -51,12 +51,15 @@ class Ring {
     *at<unsigned>(setup_.sq_off.array) = 0;  // the only entry
     std::atomic_ref(*at<unsigned>(setup_.sq_off.tail)).fetch_add(1, std::memory_order_release);
     for (unsigned to_submit = 1;;) {
-      const long taken = ::syscall(SYS_io_uring_enter, ring_, to_submit, 1, IORING_ENTER_GETEVENTS, nullptr, 0);
+      const long taken =
+          ::syscall(SYS_io_uring_enter, ring_, to_submit, 1, IORING_ENTER_GETEVENTS, nullptr, 0);
       if (taken < 0 && errno != EINTR) return refuse(errno);
       if (taken > 0) to_submit = 0;
       const unsigned head = *at<unsigned>(setup_.cq_off.head);
-      if (std::atomic_ref(*at<unsigned>(setup_.cq_off.tail)).load(std::memory_order_acquire) == head) continue;
-      const int result = at<io_uring_cqe>(setup_.cq_off.cqes)[head & *at<unsigned>(setup_.cq_off.ring_mask)].res;
+      if (std::atomic_ref(*at<unsigned>(setup_.cq_off.tail)).load(std::memory_order_acquire) == head)
+        continue;
+      const int result =
+          at<io_uring_cqe>(setup_.cq_off.cqes)[head & *at<unsigned>(setup_.cq_off.ring_mask)].res;
       std::atomic_ref(*at<unsigned>(setup_.cq_off.head)).store(head + 1, std::memory_order_release);
       if (result < 0) return refuse(-result);
       return static_cast<std::size_t>(result);

@@ -55,8 +55,9 @@ class Use {
   }
   std::vector<DirectoryEntry> list(const std::string& directory) {
     auto entries = vfs_.list(directory);
-    return done("list of " + (directory.empty() ? "the root" : directory), entries) ? std::move(*entries)
-                                                                                    : std::vector<DirectoryEntry>();
+    return done("list of " + (directory.empty() ? "the root" : directory), entries)
+               ? std::move(*entries)
+               : std::vector<DirectoryEntry>();
   }
 
   /// False: it is to be left alone.

@@ -11,8 +11,8 @@ namespace headcrash::oracle {
 
 Result<void> Follower::open(const workload::Operation& operation) {
   const auto token = find(operation.path);
-  const bool can_be_open = token && (object(*token).type == FileType::regular ||
-                                     object(*token).type == FileType::directory);
+  const bool can_be_open =
+      token && (object(*token).type == FileType::regular || object(*token).type == FileType::directory);
   if (!can_be_open) return wrong(fmt::format("there is no file or directory \"{}\"", operation.path));
   claim(*token, operation.path);
   return keep_open(operation.target, *token);

@@ -87,7 +87,8 @@ TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesWhateverItIsCalledNow) {
   const Case held{{"mkdir d", "sync", "open d %d", "create d/a", "rename d e", "fsync %d"}, 5};
   const ObservedObject a = file("e/a", 0, 0, 0, 2);
   EXPECT_EQ(held.judge({directory("e", 1), a}, kPlain), kNothing);
-  EXPECT_EQ(held.judge({directory("d", 1), file("d/a", 0, 0, 0, 2)}, kPlain), kNothing) << "its own name is not promised";
+  EXPECT_EQ(held.judge({directory("d", 1), file("d/a", 0, 0, 0, 2)}, kPlain), kNothing)
+      << "its own name is not promised";
   EXPECT_NE(held.judge({directory("d", 1), file("d/a", 0, 0, 0, 2)}, kNames), kNothing);
   EXPECT_NE(held.judge({directory("e", 1)}, kPlain), kNothing);
   std::vector<Operation> list;
@@ -108,10 +109,12 @@ ObservedObject with_zeroes(std::uint32_t version, std::size_t first, std::size_t
 }
 
 TEST(Promises, AHoleInsideABlockIsThereWhenItWasSynced) {
-  const Case punched{{"create a", "write a 0 512 1 1", "sync", "punch a 25 3", "fsync a", "write a 0 512 1 2"}, 4};
+  const Case punched{
+      {"create a", "write a 0 512 1 1", "sync", "punch a 25 3", "fsync a", "write a 0 512 1 2"}, 4};
   EXPECT_EQ(punched.judge({with_zeroes(1, 25, 28)}, kPlain), kNothing);
   EXPECT_EQ(punched.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing) << "the write after it may have run";
-  EXPECT_EQ(punched.judge({file("a", 1, 1, 1, 1)}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  EXPECT_EQ(punched.judge({file("a", 1, 1, 1, 1)}, kPlain),
+            (Found{{Verdict::lost_synced_data, Tier::posix}}));
   EXPECT_NE(punched.judge({with_zeroes(1, 25, 29)}, kPlain), kNothing) << "a byte too far";
   EXPECT_NE(punched.judge({with_zeroes(1, 24, 28)}, kPlain), kNothing);
   Case open = punched;

@@ -71,16 +71,17 @@ struct Inspection {
   std::vector<oracle::ObservedObject> tree;
   std::optional<Look> again;
   std::string difference;  ///< between the two trees; empty: none
-  std::string unusable;    ///< what was refused when it was used after the last look; empty: nothing, or it was not
+  std::string
+      unusable;  ///< what was refused when it was used after the last look; empty: nothing, or it was not
   double use_ms = 0;
-  std::string log;         ///< the kernel's, since the last inspection or kernel_log()
+  std::string log;  ///< the kernel's, since the last inspection or kernel_log()
 };
 
 /// What an inspection does besides looking.
 struct InspectOptions {
   bool again = false;  ///< it mounts twice
-  bool use = false;    ///< after the last look it makes new names, and removes everything (harness/guest/use.h); not for what a
-                       ///< program mounts
+  /// After the last look it makes new names, and removes everything (harness/guest/use.h). Not for what a program mounts.
+  bool use = false;
 };
 
 /// Quick: without the guest's scheduler and without flushes, where nothing is recorded (PROTOCOL.md).

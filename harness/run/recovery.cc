@@ -84,8 +84,9 @@ Step<void> Recovery::look() {
   unusable_ = seen->unusable;
   ms(StepKind::use) += seen->use_ms;
   // What the two spend on messages is the dump's: nearly all of them are its entries.
-  ms(StepKind::dump) += std::max(
-      whole_ms - again_ms - seen->use_ms - seen->first.mount_ms - seen->first.dump_ms - seen->first.unmount_ms, 0.0);
+  ms(StepKind::dump) += std::max(whole_ms - again_ms - seen->use_ms - seen->first.mount_ms -
+                                     seen->first.dump_ms - seen->first.unmount_ms,
+                                 0.0);
   if (seen->again) {
     if (!seen->again->mounted) not_idempotent("a second mount was refused: " + seen->again->refusal);
     if (!seen->difference.empty()) not_idempotent("after a second recovery " + seen->difference);

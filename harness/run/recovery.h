@@ -101,7 +101,7 @@ class Recovery {
   std::vector<oracle::ObservedObject> tree_;
   bool log_thrown_away_ = false;  ///< the replay found its log damaged
   std::string unusable_;
-  std::string unstable_;          ///< why the recovery is not idempotent
+  std::string unstable_;  ///< why the recovery is not idempotent
   std::array<double, kStepKinds> step_ms_ = {};
 };
 

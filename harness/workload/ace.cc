@@ -136,7 +136,8 @@ std::vector<Step> more_operations() {
     steps.push_back({{.kind = Kind::mknod, .path = file, .target = "fifo"}});
     steps.push_back({{.kind = Kind::flags, .path = file, .flags = FS_NODUMP_FL}});
     for (const Kind kind : {Kind::write_direct_dsync, Kind::write_uring})
-      for (const std::uint64_t offset : {middle, kFileBytes}) steps.push_back({on(kind, file, offset, kPiece)});
+      for (const std::uint64_t offset : {middle, kFileBytes})
+        steps.push_back({on(kind, file, offset, kPiece)});
     for (const Kind kind : {Kind::punch, Kind::zero, Kind::zero_keep})
       steps.push_back({on(kind, file, middle + 100, kPiece)});  // neither end at a stamp's
     steps.push_back({on(Kind::allocate, file, kFileBytes + 100, 40)});

@@ -81,8 +81,9 @@ TEST(Ace, TheSecondSpaceEndsWithItsOwnWords) {
   const Ace ace(1, Ace::Words::more);
   const std::set<Operation::Kind> kinds = all_of(ace).kinds;
   using Kind = Operation::Kind;
-  for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::store, Kind::msync, Kind::mknod,
-                          Kind::remount, Kind::freeze, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
+  for (const Kind kind :
+       {Kind::collapse, Kind::insert, Kind::clone, Kind::store, Kind::msync, Kind::mknod, Kind::remount,
+        Kind::freeze, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     EXPECT_TRUE(kinds.contains(kind)) << static_cast<int>(kind);
   EXPECT_FALSE(kinds.contains(Kind::rename));
   EXPECT_EQ(Ace(1).count(), 429U) << "the first space has the numbers that it had";
@@ -134,7 +135,8 @@ TEST(Draft, AnOpenFileIsLinkedWhileItHasANameOrNeverHadOne) {
 
 TEST(Draft, ADirectoryThatIsOpenCanBeSyncedAndClosed) {
   Draft draft;
-  for (const char* line : {"mkdir d", "open d %d", "fsync %d", "fdatasync %d"}) EXPECT_TRUE(draft.try_add(line)) << line;
+  for (const char* line : {"mkdir d", "open d %d", "fsync %d", "fdatasync %d"})
+    EXPECT_TRUE(draft.try_add(line)) << line;
   EXPECT_FALSE(draft.try_add("truncate %d 0"));
   EXPECT_FALSE(draft.try_add("fsync d")) << "fsyncdir takes a path";
   EXPECT_TRUE(draft.try_add("rmdir d"));

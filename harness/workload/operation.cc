@@ -229,8 +229,8 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
     const std::uint64_t most = is_write(operation.kind) ? kLongestWriteBytes : kLargestFileBytes;
     if (operation.length == 0 || operation.length > most)
       return fail(subject, fmt::format("the length must be 1 to {} bytes", most));
-    const bool whole_blocks = is_write(operation.kind) ? is_direct(operation.kind)
-                                                       : !takes_any_byte(operation.kind);
+    const bool whole_blocks =
+        is_write(operation.kind) ? is_direct(operation.kind) : !takes_any_byte(operation.kind);
     if (whole_blocks && operation.length % kStampBytes != 0)
       return fail(subject, "the length must be a multiple of 512");
     const bool in_units = operation.offset % kRangeUnitBytes == 0 &&

@@ -100,8 +100,8 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
 }
 
 TEST(Operation, RangesThatAreAllocatedOrZeroedBeginAndEndAnywhere) {
-  for (const char* line : {"allocate a 40 40", "allocate-keep a 1 1", "punch a 700 1", "zero a 0 511", "zero-keep a 513 4096",
-                           "flags a -"})
+  for (const char* line : {"allocate a 40 40", "allocate-keep a 1 1", "punch a 700 1", "zero a 0 511",
+                           "zero-keep a 513 4096", "flags a -"})
     EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
   EXPECT_EQ(format(parse_operation("flags a dA", "list:7").value()), "flags a Ad");
 }

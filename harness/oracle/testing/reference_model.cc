@@ -635,9 +635,9 @@ bool ReferenceModel::attributes_are_pinned(FileId file, const Cut& cut) const {
   const auto& all = files_.at(file).operations;
   return std::none_of(all.begin(), all.end(), [&](std::size_t index) {
     const Operation& operation = operations_[index];
-    const bool sets =
-        !operation.attribute.empty() || operation.kind == Kind::chmod || operation.kind == Kind::chown ||
-        operation.kind == Kind::flags || operation.kind == Kind::project;
+    const bool sets = !operation.attribute.empty() || operation.kind == Kind::chmod ||
+                      operation.kind == Kind::chown || operation.kind == Kind::flags ||
+                      operation.kind == Kind::project;
     return sets && index > *until && index <= cut.reached;
   });
 }
