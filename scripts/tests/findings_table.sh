@@ -20,7 +20,7 @@ awk -F'|' -v csv="$2" '
       split(line, field, ",")
       if (field[1] == "filesystem") continue
       at = field[1] " " field[2] " " field[3]
-      told[at] = field[4] ~ /^(clean|replayed)$/ ? "clean" : field[4] == "harness-error" ? "not judged" : "lost"
+      told[at] = field[4] ~ /^(clean|replayed)$/ ? "clean" : field[4] == "repaired-by-fsck" ? "damaged" : field[4] == "harness-error" ? "not judged" : "lost"
       verdict[at] = field[4]
       lines++
     }
@@ -40,7 +40,7 @@ awk -F'|' -v csv="$2" '
       if (cell == "not run" || cell == "removed from Linux") cell = ""
       for (l = 1; l <= n; l++) {
         at = adapter[1] "@" kernel[i] " " lists[l] " " (m > 1 ? adapter[2] : "")
-        if (cell == "both" && verdict[at] == "non-atomic-rename") { seen[at] = 1; continue }
+        if (cell == "both" && verdict[at] == "non-atomic-rename" || cell == "damaged" && verdict[at] == "repaired-by-fsck") { seen[at] = 1; continue }
         if (cell != (at in told ? told[at] : ""))
           wrong(at ": the table says \"" cell "\", the campaign \"" (at in told ? told[at] : "nothing") "\"")
         if (at in told && !(at in seen)) seen[at] = 1
