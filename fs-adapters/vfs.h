@@ -150,6 +150,11 @@ class Vfs {
   virtual VfsResult<void> close(FileHandle file) = 0;
   virtual VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) = 0;
+  /// pwrite() asked for by io_uring, where there is a kernel that has it; ends when it is complete.
+  virtual VfsResult<void> pwrite_by_uring(FileHandle file, std::uint64_t offset,
+                                          std::span<const std::byte> data) {
+    return pwrite(file, offset, data);
+  }
   virtual VfsResult<void> append(FileHandle file, std::span<const std::byte> data) = 0;
   virtual VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) = 0;
   virtual VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
@@ -190,6 +195,8 @@ class Vfs {
   virtual VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) = 0;
   virtual VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) = 0;
   virtual VfsResult<void> fsync_directory(std::string_view path) = 0;
+  /// For fsync() and close() alone.
+  virtual VfsResult<FileHandle> open_directory(std::string_view /*path*/) { return refuse(ENOTSUP); }
 
   // Attributes. stat does not follow symbolic links.
   virtual VfsResult<FileStatus> stat(std::string_view path) = 0;
@@ -203,6 +210,18 @@ class Vfs {
     if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
     return {};
   }
+  /// Of a file's or directory's inode: FS_*_FL of linux/fs.h. Of all that workloads know (`of`) exactly `flags` are set; others
+  /// stay as they are.
+  virtual VfsResult<void> set_flags(std::string_view /*path*/, std::uint32_t /*flags*/,
+                                    std::uint32_t /*of*/) {
+    return refuse(ENOTSUP);
+  }
+  virtual VfsResult<std::uint32_t> flags(std::string_view /*path*/) { return refuse(ENOTSUP); }
+  /// The project that quotas count it for.
+  virtual VfsResult<void> set_project(std::string_view /*path*/, std::uint32_t /*project*/) {
+    return refuse(ENOTSUP);
+  }
+  virtual VfsResult<std::uint32_t> project(std::string_view /*path*/) { return refuse(ENOTSUP); }
   virtual VfsResult<void> setxattr(std::string_view path, std::string_view name,
                                    std::span<const std::byte> value) = 0;
   virtual VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) = 0;

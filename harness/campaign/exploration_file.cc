@@ -458,8 +458,9 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto table = root.table("explore");
   if (!table) return pass_on(table);
   if (!*table) return fail(root.subject("explore"), "is missing", "write [explore]");
-  if (const auto known = (*table)->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
-                                         "in-guest-share", "confirm", "keep", "answer-delay-us"});
+  if (const auto known =
+          (*table)->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
+                          "in-guest-share", "confirm", "minimise-operations", "keep", "answer-delay-us"});
       !known)
     return pass_on(known);
   for (const auto& read :
@@ -469,6 +470,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
         (*table)->take("answer-delay-us", exploration.answer_delay_us, {.least = 0, .most = 1'000'000}),
         (*table)->take("in-guest-share", exploration.in_guest_share),
         (*table)->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
+        (*table)->take("minimise-operations", exploration.minimise_operations),
         (*table)->take("keep", exploration.keep)}) {
     if (!read) return pass_on(read);
   }

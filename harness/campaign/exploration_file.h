@@ -82,6 +82,7 @@ struct Exploration {
   std::int64_t answer_delay_us = explorer::DiskOptions().delay_us;  ///< while a workload is recorded
   double in_guest_share = 0.05;     ///< of the states, checked wholly in the guest as well
   std::int64_t confirm = 20;        ///< failures of one kind that are looked at again
+  bool minimise_operations = true;  ///< of a failure; its lost writes are made few anyway
   bool keep = false;                ///< the recordings of clean trials, too
   std::vector<ExploredCell> cells;  ///< controls first
 };

@@ -43,6 +43,12 @@ fsync f
 """
 )";
 
+TEST(Exploration, FailuresAreMadeShorterUnlessItSaysNo) {
+  EXPECT_TRUE(campaign_of("filesystems = ['ext4']\n[explore]\n").explore->minimise_operations);
+  EXPECT_FALSE(campaign_of("filesystems = ['ext4']\n[explore]\nminimise-operations = false\n")
+                   .explore->minimise_operations);
+}
+
 TEST(Exploration, ControlsComeFirstAndTakeWhatTheyDoNotSayFromTheCampaign) {
   const Campaign campaign = campaign_of(kWithControls);
   ASSERT_TRUE(campaign.explore);
@@ -249,6 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "cannot be combined with 'states'"},
         BadText{"filesystems = ['ext4']\n[explore]\nin-guest-share = 2", "explore.in-guest-share"},
         BadText{"filesystems = ['ext4']\n[explore]\nconfirm = 'all'", "explore.confirm"},
+        BadText{"filesystems = ['ext4']\n[explore]\nminimise-operations = 1", "explore.minimise-operations"},
         BadText{"filesystems = ['ext4']\n[explore]\nbudgets = 5", "did you mean \"budget\""},
         BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprofiles = ['hp-c2447']", "device.profiles"},
         BadText{"filesystems = ['ext4']\n[explore]\n[device]\nfaults = ['dead:hd0.1']", "is of no machine"},

@@ -110,6 +110,7 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
+  double minimise_ms_ = 0;  ///< of all failures
 };
 
 Result<std::vector<workload::Operation>> ExploredTrial::operations() const {
@@ -178,7 +179,9 @@ run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
     tell_failure(*disk, *recorded, failure);
     if (interrupted()) return {};
   }
-  step("tell failures", static_cast<std::int64_t>(result->failures.size()), watch.ms());
+  const auto told = static_cast<std::int64_t>(result->failures.size());
+  step("minimise", told, minimise_ms_);
+  step("tell failures", told, watch.ms() - minimise_ms_);
   judge(*result);
   return {};
 }
@@ -282,13 +285,16 @@ void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
     if (make_small) {
       options.limit = kMinimise;
       options.state_checks = explorer::ReportOptions{}.state_checks;
-      options.record = [&](explorer::StageGuest& guest, const std::vector<workload::Operation>& operations,
-                           const fs::path& recording) {
-        return record(guest, cell_, disk, operations, recording);
-      };
+      if (context_.campaign->explore->minimise_operations) {
+        options.record = [&](explorer::StageGuest& guest, const std::vector<workload::Operation>& operations,
+                             const fs::path& recording) {
+          return record(guest, cell_, disk, operations, recording);
+        };
+      }
     }
     const auto report = explorer::report_failure(guest_, cell_.filesystem, recorded, failure, options);
     if (report) {
+      minimise_ms_ += report->minimise_ms;
       told = {.confirmed = report->confirmed,
               .disagreement = report->disagreement,
               .tier = report->tier,

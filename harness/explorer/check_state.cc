@@ -103,7 +103,7 @@ class StateCheck : private run::RecoveryGuest {
     return end;
   }
   run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override {
-    return guest_.inspect(filesystem, again);
+    return guest_.inspect(filesystem, {.again = again, .use = checker_.application_ == nullptr});
   }
   run::Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
   void log(std::string_view text) override {
@@ -265,7 +265,7 @@ run::Step<void> StateCheck::replay_in_guest() {
 
 run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
     const adapters::LinuxAdapter& filesystem) {
-  auto seen = guest_.inspect(filesystem, false);
+  auto seen = guest_.inspect(filesystem, {});
   if (!seen) return tl::unexpected(seen.error());
   MountReplay replay{
       .look = seen->first, .verify_ms = seen->verify_ms, .tree = std::nullopt, .log = std::move(seen->log)};
@@ -322,6 +322,13 @@ void StateCheck::judge() {
                                  .path = ".",
                                  .expected = "no message of the kernel about damage, since fsck passed",
                                  .found = *message});
+  }
+  if (!recovery_.unusable().empty()) {
+    outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
+                                 .tier = oracle::Tier::integrity,
+                                 .path = ".",
+                                 .expected = "new names can be made, and everything can be removed",
+                                 .found = recovery_.unusable()});
   }
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))

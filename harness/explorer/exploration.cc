@@ -290,7 +290,7 @@ Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutc
                                   .record = fs::absolute(recording),
                                   .faults = guest.machine().faults_in_recovery()});
   if (!loaded) return failed(loaded.error());
-  const auto seen = guest.inspect(filesystem_, false);
+  const auto seen = guest.inspect(filesystem_, {});
   if (!seen) return failed(seen.error());
   const auto sealed = guest.server().seal(guest.stage());
   if (!sealed) return failed({oracle::Verdict::harness_error, sealed.error().message()});

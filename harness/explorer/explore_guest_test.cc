@@ -113,12 +113,15 @@ TEST_F(LabGuest, Ext4KeepsItsWordInEveryState) {
   EXPECT_EQ(lab_->guest(0).restores(), 1U) << "a clean state costs no guest";
 }
 
-/// Ranges that move, a mapping's store and msync apart, a file that gets its name when it is whole, remount and freeze.
+/// Ranges that move, a mapping's store and msync apart, a file that gets its name when it is whole, remount and freeze;
+/// flags, writes by io_uring, a hole that begins and ends inside a block, a directory that is held open.
 TEST_F(LabGuest, WhatLinuxDoesBesidePosixIsKeptByExt4AndLostWithoutFlushes) {
   constexpr const char* kBeside =
       "create a\nwrite a 0 16384 1 1\nsync\ncollapse a 4096 4096\nfsync a\ninsert a 0 4096\nstore a 0 4096 1 2\n"
       "msync a 0 4096\nsync-range a 4096 4096\ntmpfile %f\nwrite %f 0 4096 2 3\nlink %f b\nfsync %f\nclose %f\n"
-      "mknod p fifo\nfreeze\nevict\nunlink p\nremount\nrename b c\nfsync c\n";
+      "mknod p fifo\nfreeze\nevict\nunlink p\nremount\nrename b c\nfsync c\n"
+      "flags a A\nfsync a\nwrite-uring a 0 4096 1 4\nwrite-direct-dsync a 4096 4096 1 5\npunch a 8292 1000\nfsync a\n"
+      "mkdir d\nopen d %d\nevict\ncreate d/x\nfsync %d\nclose %d\n";
   using enum states::Strategy;
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload kept = record(ext4, kBeside);
@@ -224,7 +227,7 @@ TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
   const auto switched = [&] { return guest.load(load) && guest.server().load(load); };
 
   ASSERT_TRUE(switched());
-  const auto seen = guest.inspect(ext4, false);
+  const auto seen = guest.inspect(ext4, {});
   ASSERT_FALSE(seen);
   EXPECT_EQ(seen.error().verdict, oracle::Verdict::harness_error);
   EXPECT_NE(seen.error().summary.find("nonce"), std::string::npos) << seen.error().summary;
@@ -235,7 +238,7 @@ TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
   EXPECT_NE(ran.error().summary.find("nonce"), std::string::npos) << ran.error().summary;
 
   ASSERT_TRUE(guest.load(load));
-  const auto fine = guest.inspect(ext4, true);
+  const auto fine = guest.inspect(ext4, {.again = true});
   ASSERT_TRUE(fine) << fine.error().summary;
   EXPECT_TRUE(fine->first.mounted);
   EXPECT_FALSE(fine->tree.empty());

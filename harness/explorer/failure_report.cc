@@ -9,6 +9,7 @@
 #include "harness/explorer/failure_text.h"
 #include "harness/explorer/lost_writes.h"
 #include "harness/explorer/minimise.h"
+#include "plugin/base/stopwatch.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::explorer {
@@ -216,6 +217,7 @@ bool FailureReporter::confirm(Failing& failing) {
 Result<FailureReport> FailureReporter::run() {
   if (const auto loaded = load(); !loaded) return pass_on(loaded);
   const Failing original = here_;
+  const base::Stopwatch minimising;
   if (failure_.confirmed) {
     if (const auto told = make_writes_of_physical(); !told) return pass_on(told);
     minimise_lost_writes(here_);
@@ -242,12 +244,14 @@ Result<FailureReport> FailureReporter::run() {
                      "): this says something about the laboratory, not about the file system.");
   }
 
+  const double minimise_ms = minimising.ms();
   Failing& told = smaller_ ? *smaller_ : here_;
   FailureReport report{.confirmed = failure_.confirmed,
                        .disagreement = failure_.disagreement,
                        .tier = std::string(oracle::name(kind_.tier.value_or(oracle::Tier::integrity))),
                        .minimised_state = states::format(here_.state),
-                       .replay = replay_command(here_.state)};
+                       .replay = replay_command(here_.state),
+                       .minimise_ms = minimise_ms};
   for (const workload::Operation& operation : told.workload.operations)
     report.operations += workload::format(operation) + "\n";
   std::vector<std::string> commands{report.replay};

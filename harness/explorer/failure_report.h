@@ -49,6 +49,7 @@ struct FailureReport {
   std::string minimised_state;  ///< of the failure's own recording
   std::string account;          ///< failure_text.h
   std::string replay;           ///< the command that shows minimised_state
+  double minimise_ms = 0;       ///< of what it took; the rest was reading and writing
   /// Of the smaller workload, if there is one, and its failing state.
   std::optional<std::filesystem::path> recording;
   std::string recording_state;

@@ -202,11 +202,12 @@ run::Step<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<
 }
 
 /// A kernel that has said that it is broken is asked nothing more.
-run::Step<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
+run::Step<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem,
+                                               const run::InspectOptions& options) {
   const auto loaded = std::exchange(state_->unseen, std::nullopt);
   const run::Pace pace = state_->recorded ? run::Pace::as_booted : run::Pace::quick;
   run::Step<run::Inspection> seen = state_->ask(
-      [&](run::GuestSession& session) { return session.inspect(filesystem, again, loaded, pace); });
+      [&](run::GuestSession& session) { return session.inspect(filesystem, options, loaded, pace); });
   if (!seen) return seen;
   if (const auto oops = vm::find_oops(seen->log)) {
     state_->trusted = false;

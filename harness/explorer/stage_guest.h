@@ -59,7 +59,8 @@ class StageGuest {
   run::Step<run::RunOutcome> run_application(const workload::Application& application);
   run::Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
                                                     const std::string& told);
-  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again);
+  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem,
+                                     const run::InspectOptions& options);
 
   /// What the stage holds now; nothing of it may be mounted.
   Result<base::Descriptor> copy_stage();

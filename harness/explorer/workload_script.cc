@@ -2,6 +2,7 @@
 #include "harness/explorer/workload_script.h"
 
 #include <fmt/format.h>
+#include <linux/fs.h>
 
 #include <algorithm>
 #include <array>
@@ -62,6 +63,8 @@ std::string write_word(Kind kind) {
       return "write_dsync";
     case Kind::write_direct:
       return "write_direct";
+    case Kind::write_direct_dsync:
+      return "write_direct_dsync";
     case Kind::write_mapped:
       return "write_mapped";
     case Kind::append:
@@ -95,6 +98,23 @@ Result<void> fits_a_byte(const Operation& operation, const std::string& subject)
   return fail(subject, fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
 }
 
+/// By xfs_io, whose letters are its own.
+Result<std::string> flags_command(const Operation& operation, const std::string& subject,
+                                  const std::string& path) {
+  constexpr std::array<std::pair<std::uint32_t, char>, 3> kLetters{
+      {{FS_SYNC_FL, 's'}, {FS_NOATIME_FL, 'A'}, {FS_NODUMP_FL, 'd'}}};
+  std::string set;
+  std::uint32_t left = operation.flags;
+  for (const auto& [flag, letter] : kLetters) {
+    if ((left & flag) != 0) set += letter;
+    left &= ~flag;
+  }
+  if (left != 0)
+    return fail(subject, fmt::format("xfs_io does not set \"{}\", or nothing could sync the file then",
+                                     workload::format_flags(left)));
+  return fmt::format("io -r -c 'chattr -sAd{}' {}", set.empty() ? "" : " +" + set, path);
+}
+
 /// The command of one operation; empty: there is nothing to be done.
 Result<std::string> command_of(const Operation& operation, const std::string& subject,
                                const Descriptors& descriptors) {
@@ -121,11 +141,18 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::write_sync:
     case Kind::write_dsync:
     case Kind::write_direct:
+    case Kind::write_direct_dsync:
     case Kind::write_mapped:
     case Kind::append:
       if (const auto fits = fits_a_byte(operation, subject); !fits) return pass_on(fits);
       return fmt::format("{} {} {} {} {}", write_word(operation.kind), path, operation.offset,
                          operation.length, operation.version);
+    case Kind::write_uring:
+      return fail(subject, "xfs_io does not write by io_uring");
+    case Kind::flags:
+      return flags_command(operation, subject, path);
+    case Kind::project:
+      return fmt::format("io -r -c 'chproj {}' {}", operation.project, path);
     case Kind::store:
       if (const auto fits = fits_a_byte(operation, subject); !fits) return pass_on(fits);
       return fmt::format("io -c 'mmap 0 {}' -c 'mwrite -S {} {} {}' {}", operation.offset + operation.length,

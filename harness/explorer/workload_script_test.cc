@@ -48,7 +48,8 @@ TEST(OperationsInShell, HaveAWordForEachKind) {
       "fsyncdir .\nsyncfs\nrest 3\njoin\nunlink h\nrmdir d\ncollapse d/f 0 4096\ninsert d/f 4096 4096\n"
       "clone d/f 0 4096 g 8192\ndedupe d/f 0 4096 g 8192\n"
       "store g 512 1024 1 6\nmsync g 512 1024\nsync-range g 0 512\n"
-      "mknod p fifo\nopen g %g\nlink %g h\nclose %g\nfreeze\nevict\n");
+      "mknod p fifo\nopen g %g\nlink %g h\nclose %g\nfreeze\nevict\n"
+      "flags g d\nflags g -\nproject g 7\nwrite-direct-dsync g 0 512 1 7\n");
   for (const char* each : {" mkdir 'd'\n",
                            " create 'd/f'\n",
                            " write_sync 'd/f' 0 512 1\n  mark 2\n",
@@ -89,6 +90,10 @@ TEST(OperationsInShell, HaveAWordForEachKind) {
                            " io -c 'finsert 4096 4096' 'd/f'\n",
                            " io -c 'reflink -q \"d/f\" 0 8192 4096' 'g'\n",
                            " io -c 'dedupe -q \"d/f\" 0 8192 4096' 'g'\n",
+                           " io -r -c 'chattr -sAd +d' 'g'\n",
+                           " io -r -c 'chattr -sAd' 'g'\n",
+                           " io -r -c 'chproj 7' 'g'\n",
+                           " write_direct_dsync 'g' 0 512 7\n  mark 47\n",
                            " rmdir 'd'\n"})
     EXPECT_NE(text.find(each), std::string::npos) << each << " is not in\n" << text;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/workload/operation.h"
 #include "harness/workload/stamp.h"
 
 namespace headcrash::guest {
@@ -194,8 +195,11 @@ json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimi
     }
   }
   if (status->type == FileType::regular) describe_content(vfs, path, limits, buffer, entry);
-  if (status->type == FileType::regular || status->type == FileType::directory)
+  if (status->type == FileType::regular || status->type == FileType::directory) {
+    if (const auto flags = vfs.flags(path)) entry["flags"] = *flags & workload::known_flags();
+    if (const auto project = vfs.project(path)) entry["project"] = *project;
     describe_attributes(vfs, path, limits, entry);
+  }
   return entry;
 }
 

@@ -11,6 +11,7 @@
 #include "harness/guest/dump.h"
 #include "harness/guest/kernel.h"
 #include "harness/guest/posix_vfs.h"
+#include "harness/guest/use.h"
 #include "plugin/base/stopwatch.h"
 
 namespace headcrash::guest {
@@ -77,8 +78,9 @@ bool is_damage(Errno error) {
   return error.value == EUCLEAN || error.value == EBADMSG || error.value == EIO;
 }
 
-/// Mounts, dumps and unmounts once; times and refusals go into `answer`.
-tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, EntryBatches batches, json& answer) {
+/// Mounts, dumps, uses and unmounts once; times and refusals go into `answer`.
+tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, EntryBatches batches,
+                                                 json& answer) {
   base::Stopwatch clock;
   SeenTree seen;
   const auto mounted = mount_file_system(look.source, look.target, look.type, look.options);
@@ -102,6 +104,11 @@ tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, EntryBatches 
   }
   batches.flush();
   answer["dump_ms"] = clock.lap();
+  if (use && entries) {
+    PosixVfs vfs(look.target);
+    answer["unusable"] = use_and_empty(vfs);
+    answer["use_ms"] = clock.lap();
+  }
   const auto unmounted = unmount_file_system(look.target);
   answer["unmount_ms"] = clock.lap();
   if (!entries && !is_damage(entries.error()))
@@ -143,11 +150,12 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
   }
   if (const auto meant = is_meant(request, look.source); !meant) return tl::unexpected(meant.error());
   json answer{{"verify_ms", watch.ms()}};
-  const auto first = look_once(look, EntryBatches(send), answer);
+  const bool again = request.value("again", false), use = request.value("use", false);
+  const auto first = look_once(look, use && !again, EntryBatches(send), answer);
   if (!first) return tl::unexpected(first.error());
-  if (request.value("again", false) && answer["mounted"].get<bool>()) {
+  if (again && answer["mounted"].get<bool>()) {
     json second;
-    const auto seen = look_once(look, EntryBatches(nullptr), second);
+    const auto seen = look_once(look, use, EntryBatches(nullptr), second);
     if (!seen) return tl::unexpected(seen.error());
     second["difference"] = first_difference(*first, *seen);
     answer["again"] = std::move(second);

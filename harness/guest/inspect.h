@@ -3,6 +3,8 @@
 //
 //   disk is the one that is meant -> mount -> dump -> unmount [-> mount -> dump -> unmount, the same tree]
 //
+// With `use` the last of them uses and empties the file system (use.h) before it unmounts.
+//
 // The crash lab looks at many states a second; each request of its own would cost it a millisecond or two.
 
 #include <functional>

@@ -26,6 +26,7 @@
 
 #include "fs-adapters/fuse/ioctls.h"
 #include "harness/guest/kernel.h"
+#include "harness/guest/uring.h"
 
 namespace headcrash::guest {
 namespace {
@@ -36,6 +37,16 @@ constexpr std::size_t kLongestAttributeBytes = 64 << 10;  // XATTR_SIZE_MAX
 VfsResult<void> outcome(int returned) {
   if (returned != 0) return refuse(errno);
   return {};
+}
+
+/// With the file or directory open for reading, which an immutable one is for nothing else.
+auto with_inode(const VfsResult<std::string>& full, auto&& act) -> decltype(act(0)) {
+  if (!full) return refuse(full.error().value);
+  const int inode = ::open(full->c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  if (inode < 0) return refuse(errno);
+  auto acted = act(inode);
+  ::close(inode);
+  return acted;
 }
 
 int descriptor(FileHandle file) {
@@ -174,6 +185,12 @@ VfsResult<void> PosixVfs::pwrite(FileHandle file, std::uint64_t offset, std::spa
     put += static_cast<std::size_t>(n);
   }
   return {};
+}
+
+VfsResult<void> PosixVfs::pwrite_by_uring(FileHandle file, std::uint64_t offset,
+                                          std::span<const std::byte> data) {
+  if (!fits_offset(offset, data.size())) return refuse(EFBIG);
+  return write_by_uring(descriptor(file), offset, data);
 }
 
 VfsResult<void> PosixVfs::append(FileHandle file, std::span<const std::byte> data) {
@@ -372,6 +389,14 @@ VfsResult<void> PosixVfs::fsync_directory(std::string_view path) {
   return synced;
 }
 
+VfsResult<FileHandle> PosixVfs::open_directory(std::string_view path) {
+  const auto full = resolve(path);
+  if (!full) return refuse(full.error().value);
+  const int folder = ::open(full->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return refuse(errno);
+  return FileHandle{folder};
+}
+
 VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
   const auto full = resolve(path);
   if (!full) return refuse(full.error().value);
@@ -420,6 +445,40 @@ VfsResult<void> PosixVfs::set_modified(std::string_view path, std::int64_t modif
   }
   const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, {.tv_sec = seconds, .tv_nsec = rest}};
   return outcome(::utimensat(AT_FDCWD, full->c_str(), times, AT_SYMLINK_NOFOLLOW));
+}
+
+VfsResult<void> PosixVfs::set_flags(std::string_view path, std::uint32_t flags, std::uint32_t of) {
+  return with_inode(resolve(path), [&](int inode) -> VfsResult<void> {
+    unsigned now = 0;
+    if (::ioctl(inode, FS_IOC_GETFLAGS, &now) != 0) return refuse(errno);
+    now = (now & ~of) | flags;
+    return outcome(::ioctl(inode, FS_IOC_SETFLAGS, &now));
+  });
+}
+
+VfsResult<std::uint32_t> PosixVfs::flags(std::string_view path) {
+  return with_inode(resolve(path), [&](int inode) -> VfsResult<std::uint32_t> {
+    unsigned now = 0;
+    if (::ioctl(inode, FS_IOC_GETFLAGS, &now) != 0) return refuse(errno);
+    return now;
+  });
+}
+
+VfsResult<void> PosixVfs::set_project(std::string_view path, std::uint32_t project) {
+  return with_inode(resolve(path), [&](int inode) -> VfsResult<void> {
+    fsxattr now{};
+    if (::ioctl(inode, FS_IOC_FSGETXATTR, &now) != 0) return refuse(errno);
+    now.fsx_projid = project;
+    return outcome(::ioctl(inode, FS_IOC_FSSETXATTR, &now));
+  });
+}
+
+VfsResult<std::uint32_t> PosixVfs::project(std::string_view path) {
+  return with_inode(resolve(path), [&](int inode) -> VfsResult<std::uint32_t> {
+    fsxattr now{};
+    if (::ioctl(inode, FS_IOC_FSGETXATTR, &now) != 0) return refuse(errno);
+    return now.fsx_projid;
+  });
 }
 
 VfsResult<void> PosixVfs::setxattr(std::string_view path, std::string_view name,

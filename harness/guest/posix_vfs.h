@@ -21,6 +21,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> close(FileHandle file) override;
   VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) override;
   VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override;
+  VfsResult<void> pwrite_by_uring(FileHandle file, std::uint64_t offset,
+                                  std::span<const std::byte> data) override;
   VfsResult<void> append(FileHandle file, std::span<const std::byte> data) override;
   VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) override;
   VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
@@ -48,11 +50,16 @@ class PosixVfs : public Vfs {
   VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) override;
   VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) override;
   VfsResult<void> fsync_directory(std::string_view path) override;
+  VfsResult<FileHandle> open_directory(std::string_view path) override;
 
   VfsResult<FileStatus> stat(std::string_view path) override;
   VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
   VfsResult<void> set_attributes(std::string_view path, const AttributeChanges& changes) override;
+  VfsResult<void> set_flags(std::string_view path, std::uint32_t flags, std::uint32_t of) override;
+  VfsResult<std::uint32_t> flags(std::string_view path) override;
+  VfsResult<void> set_project(std::string_view path, std::uint32_t project) override;
+  VfsResult<std::uint32_t> project(std::string_view path) override;
   VfsResult<void> setxattr(std::string_view path, std::string_view name,
                            std::span<const std::byte> value) override;
   VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) override;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/fs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +70,41 @@ TEST_F(PosixVfsTest, OpensAsAsked) {
     EXPECT_NE(::fcntl(static_cast<int>(*direct), F_GETFL) & O_DIRECT, 0);
     vfs_.close(*direct);
   }
+}
+
+TEST_F(PosixVfsTest, WritesByUring) {
+  const FileHandle file = make("a", "before");
+  const auto written = vfs_.pwrite_by_uring(file, 3, bytes("by a ring"));
+  if (!written && (written.error().value == ENOSYS || written.error().value == EPERM))
+    GTEST_SKIP() << "no io_uring here";
+  ASSERT_TRUE(written) << written.error().value;
+  EXPECT_EQ(read(file), "befby a ring");
+  vfs_.close(file);
+  EXPECT_EQ(vfs_.pwrite_by_uring(FileHandle{-1}, 0, bytes("x")).error().value, EBADF);
+}
+
+TEST_F(PosixVfsTest, ADirectoryIsHeldOpen) {
+  ASSERT_TRUE(vfs_.mkdir("d", 0755));
+  EXPECT_EQ(vfs_.open("d", {}).error().value, EISDIR);
+  const auto held = vfs_.open_directory("d");
+  ASSERT_TRUE(held);
+  ASSERT_TRUE(vfs_.rename("d", "e", RenameMode::replace));
+  EXPECT_TRUE(vfs_.fsync(*held));
+  EXPECT_TRUE(vfs_.close(*held));
+  vfs_.close(make("a", ""));
+  EXPECT_EQ(vfs_.open_directory("a").error().value, ENOTDIR);
+}
+
+TEST_F(PosixVfsTest, FlagsOfAnInodeAreSetAndTaken) {
+  constexpr std::uint32_t kOurs = FS_NODUMP_FL | FS_NOATIME_FL;
+  vfs_.close(make("a", "text"));
+  const auto set = vfs_.set_flags("a", FS_NODUMP_FL, kOurs);
+  if (!set) GTEST_SKIP() << "no flags here: " << set.error().value;
+  const std::uint32_t flags = vfs_.flags("a").value();
+  EXPECT_EQ(flags & kOurs, static_cast<std::uint32_t>(FS_NODUMP_FL));
+  ASSERT_TRUE(vfs_.set_flags("a", 0, kOurs));
+  EXPECT_EQ(vfs_.flags("a").value(), flags & ~kOurs) << "others stay";
+  EXPECT_EQ(vfs_.set_flags("b", 0, kOurs).error().value, ENOENT);
 }
 
 TEST_F(PosixVfsTest, StoresThroughAMapping) {

@@ -68,11 +68,12 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
   if (persistent) {
     const Held before = permitted.persistent;
     permitted.persistent = after(event, block, before);
-    if (!before.zero && !before.same_stamp(permitted.persistent)) permitted.overwritten.push_back(before);
+    const bool another = !before.same_stamp(permitted.persistent) || before.hole != permitted.persistent.hole;
+    if (!before.zero && another) permitted.overwritten.push_back(before);
     return;
   }
   std::vector<Held> made;
-  if (event.kind == BlockEvent::Kind::trim) {
+  if (event.kind == BlockEvent::Kind::trim || event.kind == BlockEvent::Kind::hole) {
     permitted.any([&](const Held& held) {
       made.push_back(made_by(event, block, held));
       return false;
@@ -203,7 +204,20 @@ Head head_of(const Held& held, std::uint64_t block) {
   const auto stamped = static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
   workload::write_stamp({held.file, held.version, stamped}, stamp);
   std::copy_n(stamp.begin(), head.size(), head.begin());
+  for (std::size_t at = held.hole.first; at < std::min<std::size_t>(held.hole.end, head.size()); ++at)
+    head[at] = std::byte{0};
   return head;
+}
+
+/// A hole in it shows; one of bytes that are zeroes in the stamp does not.
+bool shows_a_hole(const Held& held, std::uint64_t block) {
+  if (!held.has_hole() || held.hole.many) return false;
+  std::array<std::byte, kStampBytes> stamp;
+  const auto stamped = static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
+  workload::write_stamp({held.file, held.version, stamped}, stamp);
+  const auto end = std::min<std::uint32_t>(held.hole.end, held.bytes);
+  return held.hole.first < end && std::any_of(stamp.begin() + held.hole.first, stamp.begin() + end,
+                                              [](std::byte each) { return each != std::byte{0}; });
 }
 
 /// True if the observed first bytes can be a permitted content that ends inside the block, or one that was
@@ -218,12 +232,13 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
     Head cut = contents.back();  // where nothing follows the stamp's end
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =
-        !held.zero && (held.bytes < kStampBytes || length < workload::kStampHeaderBytes) &&
+        !held.zero && (held.bytes < kStampBytes || held.has_hole() || length < workload::kStampHeaderBytes) &&
         std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(told), observed.begin());
     contents.push_back(cut);
     return same;
   });
-  if (ends_inside) return true;
+  const auto holes_are_somewhere = [](const Held& held) { return held.has_hole() && held.hole.many; };
+  if (ends_inside || permitted.any(holes_are_somewhere)) return true;
   if (permitted.pending.empty()) return false;
   for (const Head& first : contents) {
     const auto tear =
@@ -250,6 +265,9 @@ std::string describe(const ObjectHistory& object, std::uint64_t block, const Per
   if (!held.zero && (held.file != object.file || held.displacement != 0))
     return fmt::format("version {} of block {} of file {} or newer", held.version,
                        static_cast<std::int64_t>(block) + held.displacement, held.file);
+  if (held.has_hole())
+    return fmt::format("version {} with zeroes from byte {} to {}, or newer", held.version, held.hole.first,
+                       held.hole.end);
   if (!held.zero) return fmt::format("version {} or newer", held.version);
   return permitted.covered && permitted.pending.empty() ? "zeroes" : "zeroes or a version in flight";
 }
@@ -277,7 +295,8 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
                        .version = run.version,
                        .displacement = static_cast<std::int64_t>(stamped) - static_cast<std::int64_t>(block)};
       const auto is_shown = [&](const Held& held) { return held.same_stamp(shown); };
-      if (permitted.any(is_shown)) return std::nullopt;
+      if (permitted.any([&](const Held& held) { return is_shown(held) && !shows_a_hole(held, block); }))
+        return std::nullopt;
       const bool own = run.file == object.file;
       const bool was_once = std::ranges::any_of(permitted.overwritten, is_shown);
       const std::string found = moved ? fmt::format("block {} of file {}", stamped, run.file)

@@ -160,6 +160,7 @@ class Follower {
   Result<void> write(const workload::Operation& operation);
   Result<void> truncate(const workload::Operation& operation);
   Result<void> reshape(const workload::Operation& operation);
+  void zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_t end);
   Result<void> move_blocks(const workload::Operation& operation);
   Result<void> share(const workload::Operation& operation);
   void put(ObjectHistory& file, std::span<const Stretch> stretches, std::int64_t blocks_further, bool moved);
@@ -185,6 +186,7 @@ class Follower {
   Result<void> sync_file(const workload::Operation& operation);
   Result<void> sync_range(const workload::Operation& operation);
   Result<void> sync_directory(const std::string& path);
+  Result<void> sync_directory(ObjectId directory, const std::string& path);
   void cover_entries(ObjectId directory, CoverTier tier);
   void sync_everything();
   bool fsync_keeps(const SlotHistory& name) const;

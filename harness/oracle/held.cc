@@ -20,6 +20,12 @@ bool leaves_no_trace(const Held& made, const Held& before) {
   return ((made.version ^ before.version) & ((1U << shown_bits) - 1)) == 0;
 }
 
+BlockHole joined(const BlockHole& one, const BlockHole& other) {
+  if (one.end == 0 || other.end == 0) return one.end == 0 ? other : one;
+  const bool apart = one.first > other.end || other.first > one.end;
+  return {std::min(one.first, other.first), std::max(one.end, other.end), one.many || other.many || apart};
+}
+
 }  // namespace
 
 Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before) {
@@ -31,6 +37,12 @@ Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before) {
       held.bytes = std::min(held.bytes, event.bytes);
       return held;
     }
+    case BlockEvent::Kind::hole: {
+      Held held = before;
+      if (!held.zero) held.hole = joined(before.hole, event.hole);
+      if (held.reads_as_zeroes()) return {};
+      return held;
+    }
     case BlockEvent::Kind::stamp:
       break;
   }
@@ -38,7 +50,8 @@ Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before) {
           .file = event.file,
           .version = event.version,
           .bytes = block + 1 < event.end ? static_cast<std::uint32_t>(kStampBytes) : event.bytes,
-          .displacement = event.displacement};
+          .displacement = event.displacement,
+          .hole = event.hole};
 }
 
 Held after(const BlockEvent& event, std::uint64_t block, const Held& before) {

@@ -19,16 +19,18 @@ struct Held {
   bool zero = true;
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
   std::int64_t displacement = 0;  ///< the block's number in the stamp, less its number here
+  BlockHole hole = {};            ///< in the stamp
 
   /// The first byte of a stamp is zero (stamp.h).
-  bool reads_as_zeroes() const { return zero || bytes <= 1; }
+  bool reads_as_zeroes() const { return zero || bytes <= 1 || (hole.first <= 1 && hole.end >= bytes); }
+  bool has_hole() const { return !zero && hole.end > 0; }
   bool same_stamp(const Held& other) const {
     return !zero && !other.zero && file == other.file && version == other.version &&
            displacement == other.displacement;
   }
 };
 
-/// What the event, whose range the block is in, puts there; `before` is what a truncation shortens.
+/// What the event, whose range the block is in, puts there; `before` is what a truncation shortens, or a hole is made in.
 Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before);
 
 /// What the block holds after it. A write of so few bytes of a stamp that it is the same up to there as the one before

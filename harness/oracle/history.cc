@@ -149,6 +149,24 @@ Result<void> Follower::truncate(const Operation& operation) {
   return {};
 }
 
+/// Whole blocks, and parts of the one before and the one behind them.
+void Follower::zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_t end) {
+  const std::uint64_t whole = (first + kStampBytes - 1) / kStampBytes, whole_end = end / kStampBytes;
+  if (whole < whole_end) file.blocks.push_back({index_, BlockEvent::Kind::zero, whole, whole_end});
+  const auto part = [&](std::uint64_t block) {
+    const std::uint64_t start = block * kStampBytes;
+    const std::uint64_t from = std::max(first, start) - start;
+    const std::uint64_t to = std::min(end, start + kStampBytes) - start;
+    if (from >= to || (from == 0 && to == kStampBytes)) return;
+    BlockEvent event{index_, BlockEvent::Kind::hole, block, block + 1};
+    event.hole = {static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)};
+    file.blocks.push_back(event);
+  };
+  const std::uint64_t first_block = first / kStampBytes;
+  part(first_block);
+  if (whole_end != first_block) part(whole_end);
+}
+
 /// fallocate in all its modes.
 Result<void> Follower::reshape(const Operation& operation) {
   const auto token = find_file(operation.path);
@@ -157,10 +175,7 @@ Result<void> Follower::reshape(const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const bool zeroes =
       operation.kind == Kind::punch || operation.kind == Kind::zero || operation.kind == Kind::zero_keep;
-  if (zeroes) {
-    file.blocks.push_back(
-        {index_, BlockEvent::Kind::zero, operation.offset / kStampBytes, end / kStampBytes});
-  }
+  if (zeroes) zero_bytes(file, operation.offset, end);
   if (operation.kind != Kind::punch)
     file.allocations.push_back(
         {index_, operation.offset / kStampBytes, (end + kStampBytes - 1) / kStampBytes, !zeroes});
@@ -171,7 +186,7 @@ Result<void> Follower::reshape(const Operation& operation) {
   return {};
 }
 
-/// chmod, chown, touch.
+/// chmod, chown, flags, project, touch.
 Result<void> Follower::change_inode(const Operation& operation) {
   const auto token = find(operation.path);
   if (!token) return missing(operation.path);
@@ -188,6 +203,12 @@ Result<void> Follower::change_inode(const Operation& operation) {
   } else if (operation.kind == Kind::chown) {
     of.owners.emplace_back(index_, std::pair(operation.user, operation.group));
     judged.owners = true;
+  } else if (operation.kind == Kind::flags) {
+    of.flags.emplace_back(index_, operation.flags);
+    judged.flags = true;
+  } else if (operation.kind == Kind::project) {
+    of.projects.emplace_back(index_, operation.project);
+    judged.projects = true;
   } else {
     of.times.emplace_back(index_, operation.seconds);
     judged.times = true;
@@ -268,6 +289,8 @@ Result<void> Follower::act(const Operation& operation) {
       return change_attribute(operation);
     case Kind::chmod:
     case Kind::chown:
+    case Kind::flags:
+    case Kind::project:
     case Kind::touch:
       return change_inode(operation);
     case Kind::fsync:
@@ -277,7 +300,7 @@ Result<void> Follower::act(const Operation& operation) {
     case Kind::sync_range:
       return sync_range(operation);
     case Kind::fsync_directory:
-      return sync_directory(operation.path);
+      return workload::is_open_file(operation.path) ? sync_file(operation) : sync_directory(operation.path);
     case Kind::sync:
     case Kind::syncfs:
       if (promises_.sync_waits) sync_everything();

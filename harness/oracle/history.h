@@ -59,12 +59,19 @@ struct SlotHistory {
   LoneName lone = kNotLone;
 };
 
+/// Zeroes in a block from a byte on up to another. Nothing is known of which bytes they are where several do not join.
+struct BlockHole {
+  std::uint32_t first = 0, end = 0;
+  bool many = false;
+  bool operator==(const BlockHole&) const = default;
+};
 /// From an operation on, blocks hold something else.
 struct BlockEvent {
   enum class Kind : std::uint8_t {
     stamp,  ///< `version`; the last block only in its first `bytes`
     zero,
     trim,  ///< truncated in the middle of a block: only its first `bytes` stay
+    hole,  ///< zeroes in the middle of one block
   };
   std::size_t operation;
   Kind kind = Kind::stamp;
@@ -74,6 +81,7 @@ struct BlockEvent {
   std::uint32_t file = 0;         ///< of the stamp: another's where a clone shares its blocks
   std::int64_t displacement = 0;  ///< the block's number in its stamp, less that in this file (held.h)
   bool moved = false;             ///< by a MoveEvent, from another place of the same file
+  BlockHole hole = {};            ///< hole; of a stamp: what has been zeroed in it where it comes from
 };
 /// collapse and insert. What they make of each block is in events of their own; a cut may also leave blocks that
 /// have not moved yet.
@@ -115,6 +123,7 @@ struct ObjectHistory {
   // time.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
   std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;  ///< user, group
+  std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times;
   std::vector<Cover> attribute_covers;
   std::vector<std::size_t>
@@ -132,7 +141,7 @@ struct TokenHistory {
 
 /// What has to be observed beside names and content.
 struct Aspects {
-  bool modes = false, owners = false, times = false, allocation = false;
+  bool modes = false, owners = false, flags = false, projects = false, times = false, allocation = false;
 };
 
 struct WorkloadHistory {

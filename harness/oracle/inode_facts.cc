@@ -123,6 +123,16 @@ std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObje
         object.owners, covers, horizon, std::pair(*observed.user, *observed.group), observed.path,
         [](const auto& owner) { return fmt::format("owner {}:{}", owner.first, owner.second); }, findings);
   }
+  if (observed.flags && !object.flags.empty()) {
+    judge_value(
+        object.flags, covers, horizon, *observed.flags, observed.path,
+        [](std::uint32_t flags) { return "flags " + workload::format_flags(flags); }, findings);
+  }
+  if (observed.project && !object.projects.empty()) {
+    judge_value(
+        object.projects, covers, horizon, *observed.project, observed.path,
+        [](std::uint32_t project) { return fmt::format("project {}", project); }, findings);
+  }
   const auto any_time = permitted_values(object.times, covers.any, horizon);
   const bool changed_since =
       any_time && std::find(any_time->begin(), any_time->end(), std::nullopt) != any_time->end();

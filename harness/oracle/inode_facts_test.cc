@@ -34,6 +34,25 @@ TEST(InodeFacts, AModeThatWasSyncedIsThereOrALaterOne) {
   EXPECT_EQ(judge_file(list, 5, file("a", 0, 0, 0, 3)), kFine) << "not observed";
 }
 
+TEST(InodeFacts, FlagsAndProjectThatWereSyncedAreThere) {
+  const Lines list{"create a", "fsyncdir .", "flags a Ad", "project a 7", "fsync a", "flags a -", "fsync a"};
+  const auto seen = [](std::uint32_t flags, std::uint32_t project) {
+    return with([&](ObservedObject& o) { o.flags = flags, o.project = project; });
+  };
+  const std::uint32_t both = workload::parse_operation("flags a Ad", "test")->flags;
+  const std::uint32_t one = workload::parse_operation("flags a d", "test")->flags;
+  EXPECT_EQ(judge_file(list, 1, seen(one, 3)), kFine) << "nothing is known of them before";
+  EXPECT_EQ(judge_file(list, 4, seen(both, 7)), kFine);
+  EXPECT_EQ(judge_file(list, 4, seen(0, 7)), kFine) << "what comes next may have run";
+  EXPECT_EQ(judge_file(list, 4, seen(one, 7)), kLostByFsync);
+  EXPECT_EQ(judge_file(list, 4, seen(both, 0)), kLostByFsync);
+  EXPECT_EQ(judge_file(list, 6, seen(both, 7)), kLostByFsync) << "taken away, and back";
+  EXPECT_EQ(judge_file(list, 6, file("a", 0, 0, 0, 3)), kFine) << "not observed";
+  const auto entry = nlohmann::json::parse(R"({"path":"a","type":"file","flags":64,"project":7})");
+  EXPECT_EQ(parse_entry(entry)->flags, 64U);
+  EXPECT_EQ(parse_entry(entry)->project, 7U);
+}
+
 TEST(InodeFacts, FdatasyncKeepsNoModeAndSyncIsDocumented) {
   const ObservedObject other = with([](ObservedObject& o) { o.mode = 0644; });
   EXPECT_EQ(judge_file({"create a", "sync", "chmod a 640", "fdatasync a"}, 3, other), kFine);

@@ -110,6 +110,8 @@ Result<ObservedObject> parse_entry(const json& entry) {
   if (!observed("mode", object.mode)) return broken("mode");
   if (!observed("user", object.user)) return broken("user");
   if (!observed("group", object.group)) return broken("group");
+  if (!observed("flags", object.flags)) return broken("flags");
+  if (!observed("project", object.project)) return broken("project");
   if (!observed("allocated", object.allocated_bytes)) return broken("allocated");
   if (!observed("modified", object.modified_seconds)) return broken("modified");
   if (const auto target = entry.find("target"); target != entry.end()) {

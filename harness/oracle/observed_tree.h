@@ -47,6 +47,7 @@ struct ObservedObject {
   std::optional<std::uint32_t> mode = {};  ///< permission bits
   std::optional<std::uint32_t> user = {}, group = {};
   std::optional<std::uint64_t> allocated_bytes = {};
+  std::optional<std::uint32_t> flags = {}, project = {};
   std::optional<std::int64_t> modified_seconds = {};  ///< since the epoch
   bool operator==(const ObservedObject&) const = default;
 };

@@ -45,6 +45,8 @@ std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& 
   see_all(object.sizes);
   see_all(object.modes);
   see_all(object.owners);
+  see_all(object.flags);
+  see_all(object.projects);
   see_all(object.times);
   for (const auto& [attribute, states] : object.attributes) see_all(states);
   for (const BlockEvent& event : object.blocks) see(event.operation);
@@ -63,6 +65,10 @@ bool OnePointJudge::has_metadata(const ObjectHistory& object, const ObservedObje
   if (owner != nullptr && observed.user && observed.group &&
       *owner != std::pair(*observed.user, *observed.group))
     return false;
+  const auto* const flags = value_after(object.flags, done);
+  if (flags != nullptr && observed.flags && *observed.flags != *flags) return false;
+  const auto* const project = value_after(object.projects, done);
+  if (project != nullptr && observed.project && *observed.project != *project) return false;
   const auto* const time = value_after(object.times, done);
   if (promises_.keeps_times && time != nullptr && *time && observed.modified_seconds &&
       **time != *observed.modified_seconds)

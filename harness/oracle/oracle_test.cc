@@ -229,7 +229,7 @@ TEST(Oracle, AnOpenFileFollowsItsLinkAndEndsWithClose) {
   EXPECT_FALSE(oracle.value().judge(5, {d, file_with("a", {})}).empty()) << "its name of now was synced";
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"open a %f"},
-                                             {"mkdir a", "open a %f"},
+                                             {"symlink x a", "open a %f"},
                                              {"fsync %f"},
                                              {"close %f"},
                                              {"create a", "open a %f", "close %f", "fsync %f"},

@@ -10,8 +10,11 @@
 namespace headcrash::oracle {
 
 Result<void> Follower::open(const workload::Operation& operation) {
-  const auto token = find_file(operation.path);
-  if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
+  const auto token = find(operation.path);
+  const bool can_be_open =
+      token && (object(*token).type == FileType::regular || object(*token).type == FileType::directory);
+  if (!can_be_open) return wrong(fmt::format("there is no file or directory \"{}\"", operation.path));
+  claim(*token, operation.path);
   return keep_open(operation.target, *token);
 }
 
@@ -59,6 +62,11 @@ std::string Follower::path_now(TokenId token) const {
 }
 
 Result<void> Follower::sync_file(const workload::Operation& operation) {
+  if (workload::is_open_file(operation.path)) {
+    const auto open = find_open(operation.path);
+    if (open && object(*open).type == FileType::directory)
+      return sync_directory(history_.tokens[*open].object, path_now(*open));
+  }
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   if (!promises_.fsync_persists) return {};
@@ -90,10 +98,15 @@ Result<void> Follower::sync_range(const workload::Operation& operation) {
 Result<void> Follower::sync_directory(const std::string& path) {
   const auto directory = find_directory(path);
   if (!directory) return wrong(fmt::format("there is no directory \"{}\"", path));
+  return sync_directory(*directory, path);
+}
+
+/// `path`: empty for the root, and for one that has been removed.
+Result<void> Follower::sync_directory(ObjectId directory, const std::string& path) {
   if (!promises_.fsync_persists) return {};
-  cover_entries(*directory, CoverTier::posix);
-  if (!owners_.is_foreign(*directory))
-    history_.objects[*directory].attribute_covers.push_back({index_, CoverTier::posix});
+  cover_entries(directory, CoverTier::posix);
+  if (!owners_.is_foreign(directory))
+    history_.objects[directory].attribute_covers.push_back({index_, CoverTier::posix});
   if (promises_.fsync_keeps_name) cover_path(path);
   if (promises_.fsync_keeps_new_name) cover_new_path(path);
   return {};

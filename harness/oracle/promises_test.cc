@@ -2,9 +2,12 @@
 // permitted, found where it is not, and in the right tier.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "fs-adapters/linux/adapter.h"
 #include "harness/oracle/testing/judged_case.h"
 #include "harness/workload/ace.h"
+#include "harness/workload/stamp.h"
 
 namespace headcrash::oracle {
 namespace {
@@ -78,6 +81,59 @@ TEST(Promises, ARemountAndAFreezeKeepEverything) {
   }
   EXPECT_EQ((Case{{"create k", "fsyncdir .", "create a", "evict"}, 1}.judge({file("k", 0, 0, 0, 2)}, kPlain)),
             kNothing);
+}
+
+TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesWhateverItIsCalledNow) {
+  const Case held{{"mkdir d", "sync", "open d %d", "create d/a", "rename d e", "fsync %d"}, 5};
+  const ObservedObject a = file("e/a", 0, 0, 0, 2);
+  EXPECT_EQ(held.judge({directory("e", 1), a}, kPlain), kNothing);
+  EXPECT_EQ(held.judge({directory("d", 1), file("d/a", 0, 0, 0, 2)}, kPlain), kNothing)
+      << "its own name is not promised";
+  EXPECT_NE(held.judge({directory("d", 1), file("d/a", 0, 0, 0, 2)}, kNames), kNothing);
+  EXPECT_NE(held.judge({directory("e", 1)}, kPlain), kNothing);
+  std::vector<Operation> list;
+  for (const char* line : {"mkdir d", "open d %d", "write %d 0 512 1 1"})
+    list.push_back(workload::parse_operation(line, "test").value());
+  EXPECT_FALSE(Oracle::follow(list, {}));
+}
+
+/// A stamp's bytes, some of which are zeroes.
+ObservedObject with_zeroes(std::uint32_t version, std::size_t first, std::size_t end) {
+  std::array<std::byte, workload::kStampBytes> block;
+  workload::write_stamp({1, version, 0}, block);
+  for (std::size_t at = first; at < end; ++at) block[at] = std::byte{0};
+  ObservedObject a = file("a", 1, 1, version, 1);
+  a.runs[0].kind = ContentRun::Kind::foreign;
+  a.runs[0].head.assign(block.begin(), block.begin() + 32);
+  return a;
+}
+
+TEST(Promises, AHoleInsideABlockIsThereWhenItWasSynced) {
+  const Case punched{
+      {"create a", "write a 0 512 1 1", "sync", "punch a 25 3", "fsync a", "write a 0 512 1 2"}, 4};
+  EXPECT_EQ(punched.judge({with_zeroes(1, 25, 28)}, kPlain), kNothing);
+  EXPECT_EQ(punched.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing) << "the write after it may have run";
+  EXPECT_EQ(punched.judge({file("a", 1, 1, 1, 1)}, kPlain),
+            (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  EXPECT_NE(punched.judge({with_zeroes(1, 25, 29)}, kPlain), kNothing) << "a byte too far";
+  EXPECT_NE(punched.judge({with_zeroes(1, 24, 28)}, kPlain), kNothing);
+  Case open = punched;
+  open.persisted = 2;
+  EXPECT_EQ(open.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing);
+  EXPECT_EQ(open.judge({with_zeroes(1, 25, 28)}, kPlain), kNothing);
+}
+
+TEST(Promises, AHoleOverAllOfAStampIsZeroes) {
+  const Case all{{"create a", "write a 0 1536 1 1", "sync", "zero-keep a 1 1300", "fsync a"}, 4};
+  ObservedObject a = file("a", 3, 1, 1, 1);
+  a.runs = {{.kind = ContentRun::Kind::zero, .first_block = 0, .blocks = 2}, with_zeroes(1, 0, 277).runs[0]};
+  a.runs[1].first_block = 2;
+  std::array<std::byte, workload::kStampBytes> last;
+  workload::write_stamp({1, 1, 2}, last);
+  a.runs[1].head.assign(32, std::byte{0});
+  EXPECT_EQ(all.judge({a}, kPlain), kNothing);
+  a.runs[0] = {.kind = ContentRun::Kind::stamp, .first_block = 0, .blocks = 2, .file = 1, .version = 1};
+  EXPECT_NE(all.judge({a}, kPlain), kNothing);
 }
 
 TEST(Promises, AFifoThatWasSyncedIsThere) {

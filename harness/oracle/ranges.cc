@@ -33,6 +33,7 @@ void Follower::put(ObjectHistory& file, std::span<const Stretch> stretches, std:
       event.version = each.held.version;
       event.bytes = each.held.bytes;
       event.file = each.held.file;
+      event.hole = each.held.hole;
       event.displacement = each.held.displacement - blocks_further;
     }
     file.blocks.push_back(event);

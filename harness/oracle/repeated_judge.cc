@@ -67,6 +67,8 @@ std::uint64_t digest_of(const ObservedObject& object) {
   observed(object.mode);
   observed(object.user);
   observed(object.group);
+  observed(object.flags);
+  observed(object.project);
   observed(object.allocated_bytes);
   observed(object.modified_seconds);
   return digest.sum();

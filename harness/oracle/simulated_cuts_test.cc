@@ -44,8 +44,10 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
     busy.weights.at(static_cast<std::size_t>(kind)) = 2;
   for (const Kind kind : {Kind::store, Kind::msync, Kind::sync_range})
     busy.weights.at(static_cast<std::size_t>(kind)) = 3;
-  for (const Kind kind : {Kind::remount, Kind::freeze, Kind::evict, Kind::mknod})
+  for (const Kind kind : {Kind::remount, Kind::freeze, Kind::evict, Kind::mknod, Kind::flags,
+                          Kind::write_direct_dsync, Kind::write_uring})
     busy.weights.at(static_cast<std::size_t>(kind)) = 1;
+  busy.any_byte = seed % 3 == 0;
   // Every other list moves and shares ranges, in files that are long enough.
   if (seed % 2 == 0) {
     busy.largest_blocks = 24;

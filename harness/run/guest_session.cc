@@ -292,13 +292,14 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
   return seen;
 }
 
-Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem, bool again,
+Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
+                                       const InspectOptions& options,
                                        const std::optional<DiskIdentity>& meant, Pace pace) {
   if (!filesystem.mount.argv.empty()) {
     if (meant) {
       if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
     }
-    return inspect_in_steps(filesystem, again);
+    return inspect_in_steps(filesystem, options.again);
   }
   Tree tree;
   const auto on_event = [&](const json& event) {
@@ -311,7 +312,8 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
     if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
   }
   json request = mount_request("inspect", filesystem);
-  request["again"] = again;
+  request["again"] = options.again;
+  request["use"] = options.use;
   request["quick"] = pace == Pace::quick;
   if (in_request) {
     request["bytes"] = meant->bytes;
@@ -331,6 +333,9 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
     seen.again = parse_look((*answer)["again"]);
     seen.difference = (*answer)["again"].value("difference", "");
   }
+  const json& last = answer->contains("again") ? (*answer)["again"] : *answer;
+  seen.unusable = last.value("unusable", "");
+  seen.use_ms = last.value("use_ms", 0.0);
   return seen;
 }
 

@@ -71,7 +71,17 @@ struct Inspection {
   std::vector<oracle::ObservedObject> tree;
   std::optional<Look> again;
   std::string difference;  ///< between the two trees; empty: none
-  std::string log;         ///< the kernel's, since the last inspection or kernel_log()
+  std::string
+      unusable;  ///< what was refused when it was used after the last look; empty: nothing, or it was not
+  double use_ms = 0;
+  std::string log;  ///< the kernel's, since the last inspection or kernel_log()
+};
+
+/// What an inspection does besides looking.
+struct InspectOptions {
+  bool again = false;  ///< it mounts twice
+  /// After the last look it makes new names, and removes everything (harness/guest/use.h). Not for what a program mounts.
+  bool use = false;
 };
 
 /// Quick: without the guest's scheduler and without flushes, where nothing is recorded (PROTOCOL.md).
@@ -114,7 +124,7 @@ class GuestSession {
   Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv, const std::string& told);
   Step<std::vector<oracle::ObservedObject>> dump();
   /// `meant`: as verify_disks(), in the same request.
-  Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again,
+  Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, const InspectOptions& options,
                            const std::optional<DiskIdentity>& meant = std::nullopt,
                            Pace pace = Pace::as_booted);
   /// As inspect(), a request a step: for a file system that a program mounts, and for a caller that has to

@@ -11,7 +11,7 @@ namespace headcrash::run {
 
 std::string_view name(StepKind step) {
   constexpr std::array<std::string_view, kStepKinds> kNames{
-      "load", "replay", "check", "repair", "mount", "dump", "judge", "unmount", "second-recovery"};
+      "load", "replay", "check", "repair", "mount", "dump", "judge", "unmount", "second-recovery", "use"};
   return kNames.at(static_cast<std::size_t>(step));
 }
 
@@ -81,9 +81,12 @@ Step<void> Recovery::look() {
     again_ms = seen->again->mount_ms + seen->again->dump_ms + seen->again->unmount_ms;
     ms(StepKind::second_recovery) += again_ms;
   }
+  unusable_ = seen->unusable;
+  ms(StepKind::use) += seen->use_ms;
   // What the two spend on messages is the dump's: nearly all of them are its entries.
-  ms(StepKind::dump) += std::max(
-      whole_ms - again_ms - seen->first.mount_ms - seen->first.dump_ms - seen->first.unmount_ms, 0.0);
+  ms(StepKind::dump) += std::max(whole_ms - again_ms - seen->use_ms - seen->first.mount_ms -
+                                     seen->first.dump_ms - seen->first.unmount_ms,
+                                 0.0);
   if (seen->again) {
     if (!seen->again->mounted) not_idempotent("a second mount was refused: " + seen->again->refusal);
     if (!seen->difference.empty()) not_idempotent("after a second recovery " + seen->difference);

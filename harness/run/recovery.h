@@ -29,9 +29,10 @@ enum class StepKind : std::uint8_t {
   dump,
   judge,
   unmount,
-  second_recovery
+  second_recovery,
+  use
 };
-inline constexpr std::size_t kStepKinds = 9;
+inline constexpr std::size_t kStepKinds = 10;
 std::string_view name(StepKind step);
 
 /// The guest that recovers. An error ends the recovery with its judgement.
@@ -40,7 +41,7 @@ class RecoveryGuest {
   virtual ~RecoveryGuest() = default;
   /// Logs the command and what it printed.
   virtual Step<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
-  /// Mount, dump, unmount; once more if `again`.
+  /// Mount, dump, unmount; once more if `again`. It may use and empty the file system after that.
   virtual Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
   /// As inspect(), for a replay by mount. A guest that times a replay need not dump: the tree is then absent.
   struct MountReplay {
@@ -82,6 +83,8 @@ class Recovery {
   double& ms(StepKind step) { return step_ms_.at(static_cast<std::size_t>(step)); }
   const std::array<double, kStepKinds>& step_ms() const { return step_ms_; }
 
+  /// What was refused when the recovered file system was used; empty: nothing, or it was not used.
+  const std::string& unusable() const { return unusable_; }
   /// The verdict over recovery and findings.
   oracle::Judgement judge(const std::vector<oracle::Finding>& findings) const;
 
@@ -97,7 +100,8 @@ class Recovery {
   std::optional<std::vector<oracle::ObservedObject>> replayed_tree_;  ///< of a replay by mount
   std::vector<oracle::ObservedObject> tree_;
   bool log_thrown_away_ = false;  ///< the replay found its log damaged
-  std::string unstable_;          ///< why the recovery is not idempotent
+  std::string unusable_;
+  std::string unstable_;  ///< why the recovery is not idempotent
   std::array<double, kStepKinds> step_ms_ = {};
 };
 

@@ -154,6 +154,17 @@ TEST(Recovery, ASecondMountShowsWhatTheFirstDid) {
   EXPECT_EQ(recover(by_mount(), replays_again), Verdict::recovery_not_idempotent);
 }
 
+TEST(Recovery, WhatIsRefusedAfterItIsKept) {
+  ScriptedGuest guest;
+  guest.inspection.unusable = "rmdir of d: Directory not empty";
+  guest.inspection.use_ms = 3;
+  const adapters::LinuxAdapter fs = by_command();
+  Recovery recovery(fs, guest);
+  EXPECT_TRUE(recovery.look());
+  EXPECT_EQ(recovery.unusable(), "rmdir of d: Directory not empty");
+  EXPECT_EQ(recovery.ms(StepKind::use), 3);
+}
+
 TEST(Recovery, WhatIsNotMountedIsNotRecoveredAgain) {
   ScriptedGuest guest;
   guest.inspection.first = {.mounted = false, .refusal = "no"};

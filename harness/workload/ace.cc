@@ -4,6 +4,7 @@
 #include "harness/workload/ace.h"
 
 #include <fmt/format.h>
+#include <linux/fs.h>
 
 #include <algorithm>
 #include <array>
@@ -133,6 +134,13 @@ std::vector<Step> more_operations() {
       if (file != other)
         for (const std::uint64_t to : {middle, kFileBytes}) steps.push_back({clone_of(file, 0, other, to)});
     steps.push_back({{.kind = Kind::mknod, .path = file, .target = "fifo"}});
+    steps.push_back({{.kind = Kind::flags, .path = file, .flags = FS_NODUMP_FL}});
+    for (const Kind kind : {Kind::write_direct_dsync, Kind::write_uring})
+      for (const std::uint64_t offset : {middle, kFileBytes})
+        steps.push_back({on(kind, file, offset, kPiece)});
+    for (const Kind kind : {Kind::punch, Kind::zero, Kind::zero_keep})
+      steps.push_back({on(kind, file, middle + 100, kPiece)});  // neither end at a stamp's
+    steps.push_back({on(Kind::allocate, file, kFileBytes + 100, 40)});
   }
   for (const Kind kind : {Kind::remount, Kind::freeze}) steps.push_back({{.kind = kind}});
   for (Step& each : steps) each.of_more = true;

@@ -66,9 +66,10 @@ AllOf all_of(const Ace& ace) {
 TEST(Ace, EveryShortWorkloadOnceAndEachCanBeDone) {
   const Ace ace(1);
   const auto [seen, kinds] = all_of(ace);
-  EXPECT_EQ(kinds.size(), kOperationKinds - 23)
+  EXPECT_EQ(kinds.size(), kOperationKinds - 27)
       << "all but join, begin, commit, open, close, chmod, chown, touch, rest, whiteouts, collapse, insert, clone, "
-         "dedupe, store, msync, sync-range, tmpfile, mknod, remount, freeze, evict, and syncfs, which does what sync does";
+         "dedupe, store, msync, sync-range, tmpfile, mknod, remount, freeze, evict, flags, project, write-direct-dsync, "
+         "write-uring, and syncfs, which does what sync does";
   // Symmetry: no two differ only in the names of the root's files, or of the directories.
   for (const std::string& lines : seen) {
     const std::string mirror = swapped(swapped(lines, "foo", "bar"), "A", "B");
@@ -80,8 +81,9 @@ TEST(Ace, TheSecondSpaceEndsWithItsOwnWords) {
   const Ace ace(1, Ace::Words::more);
   const std::set<Operation::Kind> kinds = all_of(ace).kinds;
   using Kind = Operation::Kind;
-  for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::store, Kind::msync, Kind::mknod,
-                          Kind::remount, Kind::freeze})
+  for (const Kind kind :
+       {Kind::collapse, Kind::insert, Kind::clone, Kind::store, Kind::msync, Kind::mknod, Kind::remount,
+        Kind::freeze, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     EXPECT_TRUE(kinds.contains(kind)) << static_cast<int>(kind);
   EXPECT_FALSE(kinds.contains(Kind::rename));
   EXPECT_EQ(Ace(1).count(), 429U) << "the first space has the numbers that it had";
@@ -131,6 +133,16 @@ TEST(Draft, AnOpenFileIsLinkedWhileItHasANameOrNeverHadOne) {
   EXPECT_FALSE(draft.try_add("setxattr p user.x v"));
 }
 
+TEST(Draft, ADirectoryThatIsOpenCanBeSyncedAndClosed) {
+  Draft draft;
+  for (const char* line : {"mkdir d", "open d %d", "fsync %d", "fdatasync %d"})
+    EXPECT_TRUE(draft.try_add(line)) << line;
+  EXPECT_FALSE(draft.try_add("truncate %d 0"));
+  EXPECT_FALSE(draft.try_add("fsync d")) << "fsyncdir takes a path";
+  EXPECT_TRUE(draft.try_add("rmdir d"));
+  EXPECT_TRUE(draft.try_add("close %d"));
+}
+
 TEST(Draft, NoStampBeginsInTheMiddleOfABlock) {
   Draft draft;
   for (const char* line : {"create a", "write a 0 4096 0 0", "truncate a 700"})
@@ -158,9 +170,9 @@ TEST(RandomOperations, EqualSeedsGiveEqualListsOfEverything) {
     expect_sound(list, seed);
     for (const Operation& operation : list) kinds.insert(operation.kind);
   }
-  EXPECT_EQ(kinds.size(), kOperationKinds - 22)
+  EXPECT_EQ(kinds.size(), kOperationKinds - 26)
       << "all but join, begin, commit, open, close, tmpfile, rest, whiteouts, and chmod, chown, touch, collapse, insert, clone, "
-         "dedupe, store, msync, sync-range, mknod, remount, freeze and evict, which wait to be asked for";
+         "dedupe, store, msync, sync-range, mknod, remount, freeze, evict, flags, project, write-direct-dsync and write-uring, which wait to be asked for";
 }
 
 TEST(RandomOperations, LaterWordsAreDrawnWhenTheyAreAskedFor) {
@@ -170,8 +182,8 @@ TEST(RandomOperations, LaterWordsAreDrawnWhenTheyAreAskedFor) {
     expect_sound(list, seed);
     for (const Operation& operation : list) kinds.insert(operation.kind);
   }
-  EXPECT_EQ(kinds.size(), kOperationKinds - 8)
-      << "all but join, begin, commit, open, close, tmpfile, rest and whiteouts";
+  EXPECT_EQ(kinds.size(), kOperationKinds - 9)
+      << "all but join, begin, commit, open, close, tmpfile, rest, project and whiteouts";
 }
 
 TEST(RandomOperations, LongTargetsAreTheOnlyDifference) {

@@ -146,6 +146,8 @@ bool Draft::possible(const Operation& operation) const {
       return exists(operation.path) && has_attribute(operation.path, operation.attribute);
     case Kind::chmod:
     case Kind::chown:
+    case Kind::flags:
+    case Kind::project:
       return !operation.path.empty() &&
              (is(operation.path, FileType::regular) || is(operation.path, FileType::directory));
     case Kind::fsync_directory:
@@ -160,13 +162,19 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::commit:
       return true;
     case Kind::open:
-      return is(operation.path, FileType::regular) && !open_files_.contains(operation.target) &&
-             open_files_.size() < kOpenFilesMost;
+      return !operation.path.empty() &&
+             (is(operation.path, FileType::regular) || is(operation.path, FileType::directory)) &&
+             !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;
+    case Kind::fsync:
+    case Kind::fdatasync:
+    case Kind::close:
+      return is(operation.path, FileType::regular) ||
+             (is_open_file(operation.path) && is(operation.path, FileType::directory));
     case Kind::remount:
       return open_files_.empty();
     case Kind::tmpfile:
       return !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;
-    default:  // fsync, fdatasync, truncate, touch, fallocate, and close, which takes an open file
+    default:  // truncate, touch, fallocate
       return is(operation.path, FileType::regular);
   }
 }

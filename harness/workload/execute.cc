@@ -44,10 +44,13 @@ VfsResult<void> write(const Operation& operation, Vfs& vfs, OpenFiles& open_file
   const std::span<std::byte> data(buffer.get(), operation.length);
   write_stamps(operation.file, operation.version, operation.offset, data);
   const OpenOptions options{.sync = operation.kind == Kind::write_sync,
-                            .data_sync = operation.kind == Kind::write_dsync,
-                            .direct = operation.kind == Kind::write_direct};
+                            .data_sync = operation.kind == Kind::write_dsync ||
+                                         operation.kind == Kind::write_direct_dsync ||
+                                         operation.kind == Kind::write_uring,
+                            .direct = is_direct(operation.kind)};
   const auto put = [&](FileHandle file) {
     if (operation.kind == Kind::append) return vfs.append(file, data);
+    if (operation.kind == Kind::write_uring) return vfs.pwrite_by_uring(file, operation.offset, data);
     if (operation.kind == Kind::store) return vfs.mmap_write(file, operation.offset, data);
     if (operation.kind == Kind::write_mapped) return vfs.mmap_write_sync(file, operation.offset, data);
     return vfs.pwrite(file, operation.offset, data);
@@ -92,6 +95,8 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
     case Kind::write_sync:
     case Kind::write_dsync:
     case Kind::write_direct:
+    case Kind::write_direct_dsync:
+    case Kind::write_uring:
     case Kind::write_mapped:
     case Kind::store:
     case Kind::append:
@@ -159,11 +164,17 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return vfs.set_attributes(operation.path, {.user = operation.user, .group = operation.group});
     case Kind::touch:
       return vfs.set_modified(operation.path, operation.seconds * kNsPerSecond);
+    case Kind::flags:
+      return vfs.set_flags(operation.path, operation.flags, known_flags());
+    case Kind::project:
+      return vfs.set_project(operation.path, operation.project);
     case Kind::fsync:
       return with_its_file(operation, vfs, open_files, [&](FileHandle file) { return vfs.fsync(file); });
     case Kind::fdatasync:
       return with_its_file(operation, vfs, open_files, [&](FileHandle file) { return vfs.fdatasync(file); });
     case Kind::fsync_directory:
+      if (is_open_file(operation.path))
+        return with_its_file(operation, vfs, open_files, [&](FileHandle file) { return vfs.fsync(file); });
       return vfs.fsync_directory(operation.path);
     case Kind::sync:
       return vfs.sync();
@@ -189,10 +200,12 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
   switch (failure.error) {
     case EOPNOTSUPP:  // the same number as ENOTSUP on Linux
     case ENOSYS:
+    case ENOTTY:
       return Outcome::skipped;
     case EINVAL:  // what kernels say to flags of renameat2 and open that a file system does not know
       if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||
-          operation.kind == Kind::rename_whiteout || operation.kind == Kind::write_direct)
+          operation.kind == Kind::rename_whiteout || is_direct(operation.kind) ||
+          operation.kind == Kind::flags || operation.kind == Kind::project)
         return Outcome::skipped;
       // And to ranges that do not begin and end with its blocks.
       if (moves_blocks(operation.kind) || shares_blocks(operation.kind)) return Outcome::skipped;
@@ -200,7 +213,8 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case EPERM:  // what file systems without links, devices, modes or owners say
       if (operation.kind == Kind::link || operation.kind == Kind::symlink ||
           operation.kind == Kind::rename_whiteout || operation.kind == Kind::mknod ||
-          operation.kind == Kind::chmod || operation.kind == Kind::chown)
+          operation.kind == Kind::chmod || operation.kind == Kind::chown || operation.kind == Kind::flags ||
+          operation.kind == Kind::project)
         return Outcome::skipped;
       break;
     case ENOSPC:

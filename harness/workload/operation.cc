@@ -3,6 +3,7 @@
 #include "harness/workload/operation.h"
 
 #include <fmt/format.h>
+#include <linux/fs.h>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@ namespace {
 using Kind = Operation::Kind;
 
 /// p path, t target, a attribute, x value, o offset, l length, q offset in the target, f file, v version, m mode,
-/// u user, g group, s seconds, k kind of a node.
+/// u user, g group, s seconds, k kind of a node, i flags of an inode, j project.
 struct Word {
   Kind kind;
   std::string_view name, signature;
@@ -74,7 +75,26 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::mknod, "mknod", "pk"},
                                                     {Kind::remount, "remount", ""},
                                                     {Kind::freeze, "freeze", ""},
-                                                    {Kind::evict, "evict", ""}}};
+                                                    {Kind::evict, "evict", ""},
+                                                    {Kind::flags, "flags", "pi"},
+                                                    {Kind::project, "project", "pj"},
+                                                    {Kind::write_direct_dsync, "write-direct-dsync", "polfv"},
+                                                    {Kind::write_uring, "write-uring", "polfv"}}};
+
+/// As chattr(1) calls them.
+struct InodeFlag {
+  char letter;
+  std::uint32_t flag;
+};
+constexpr std::array<InodeFlag, 9> kInodeFlags{{{'A', FS_NOATIME_FL},
+                                                {'C', FS_NOCOW_FL},
+                                                {'D', FS_DIRSYNC_FL},
+                                                {'S', FS_SYNC_FL},
+                                                {'a', FS_APPEND_FL},
+                                                {'d', FS_NODUMP_FL},
+                                                {'i', FS_IMMUTABLE_FL},
+                                                {'s', FS_SECRM_FL},
+                                                {'u', FS_UNRM_FL}}};
 
 const Word& word_of(Kind kind) {
   return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
@@ -94,6 +114,16 @@ template <typename T>
 bool parse_number(std::string_view word, T& value, int base = 10) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
   return error == std::errc{} && end == word.data() + word.size();
+}
+
+bool parse_flags(std::string_view letters, std::uint32_t& flags) {
+  if (letters == "-") return true;
+  for (const char letter : letters) {
+    const auto* const known = std::ranges::find(kInodeFlags, letter, &InodeFlag::letter);
+    if (known == kInodeFlags.end()) return false;
+    flags |= known->flag;
+  }
+  return true;
 }
 
 bool parse_argument(char letter, std::string_view word, Operation& operation) {
@@ -127,6 +157,10 @@ bool parse_argument(char letter, std::string_view word, Operation& operation) {
       return parse_number(word, operation.group);
     case 's':
       return parse_number(word, operation.seconds);
+    case 'i':
+      return parse_flags(word, operation.flags);
+    case 'j':
+      return parse_number(word, operation.project);
     default:
       return parse_number(word, operation.version);
   }
@@ -159,6 +193,10 @@ std::string format_argument(char letter, const Operation& operation) {
       return std::to_string(operation.group);
     case 's':
       return std::to_string(operation.seconds);
+    case 'i':
+      return format_flags(operation.flags);
+    case 'j':
+      return std::to_string(operation.project);
     default:
       return std::to_string(operation.version);
   }
@@ -168,16 +206,31 @@ bool takes_the_root(Kind kind) {
   return kind == Kind::fsync_directory || kind == Kind::setxattr || kind == Kind::removexattr;
 }
 
+/// fallocate's modes that move nothing: msync and sync-range, which have the same words, are of stamps.
+bool takes_any_byte(Kind kind) {
+  switch (kind) {
+    case Kind::allocate:
+    case Kind::allocate_keep:
+    case Kind::punch:
+    case Kind::zero:
+    case Kind::zero_keep:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Result<void> check_numbers(const Operation& operation, const std::string& subject) {
   const bool two_files = shares_blocks(operation.kind);
   const bool range = is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
   if (range) {
-    if (operation.offset % kStampBytes != 0)
+    if (!takes_any_byte(operation.kind) && operation.offset % kStampBytes != 0)
       return fail(subject, "a write or range must start at a multiple of 512");
     const std::uint64_t most = is_write(operation.kind) ? kLongestWriteBytes : kLargestFileBytes;
     if (operation.length == 0 || operation.length > most)
       return fail(subject, fmt::format("the length must be 1 to {} bytes", most));
-    const bool whole_blocks = !is_write(operation.kind) || operation.kind == Kind::write_direct;
+    const bool whole_blocks =
+        is_write(operation.kind) ? is_direct(operation.kind) : !takes_any_byte(operation.kind);
     if (whole_blocks && operation.length % kStampBytes != 0)
       return fail(subject, "the length must be a multiple of 512");
     const bool in_units = operation.offset % kRangeUnitBytes == 0 &&
@@ -192,6 +245,8 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
     return fail(subject, fmt::format("a file has at most {} bytes", kLargestFileBytes));
   }
   if (operation.mode > 0777) return fail(subject, "a mode is octal, at most 777");
+  if (operation.project > kLargestOwner)
+    return fail(subject, fmt::format("a project is at most {}", kLargestOwner));
   if (operation.user > kLargestOwner || operation.group > kLargestOwner)
     return fail(subject, fmt::format("a user or group is at most {}", kLargestOwner));
   const bool representable = operation.seconds % 2 == 0 && operation.seconds >= kEarliestSeconds &&
@@ -210,6 +265,7 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
 
 bool works_on_an_open_file(Kind kind) {
   switch (kind) {
+    case Kind::fsync_directory:
     case Kind::close:
     case Kind::link:
     case Kind::write:
@@ -266,6 +322,19 @@ tl::expected<std::uint8_t, std::string> take_thread(std::vector<std::string_view
 
 }  // namespace
 
+std::string format_flags(std::uint32_t flags) {
+  std::string letters;
+  for (const InodeFlag& each : kInodeFlags)
+    if ((flags & each.flag) != 0) letters += each.letter;
+  return letters.empty() ? "-" : letters;
+}
+
+std::uint32_t known_flags() {
+  std::uint32_t flags = 0;
+  for (const InodeFlag& each : kInodeFlags) flags |= each.flag;
+  return flags;
+}
+
 std::string format(const Operation& operation) {
   const Word& word = word_of(operation.kind);
   std::string line = operation.thread == 0 ? "" : fmt::format("@{} ", operation.thread);
@@ -293,6 +362,9 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   operation.kind = word->kind;
   operation.thread = *thread;
   for (std::size_t i = 0; i < word->signature.size(); ++i) {
+    if (word->signature[i] == 'i' && !parse_flags(words[i + 1], operation.flags))
+      return fail(subject, fmt::format("\"{}\" are no flags of an inode", words[i + 1].substr(0, 80)),
+                  "use letters of aACdDisSu, or - for none");
     if (!parse_argument(word->signature[i], words[i + 1], operation))
       return fail(subject, fmt::format("\"{}\" has an invalid number", line.substr(0, 80)));
   }
@@ -344,6 +416,10 @@ bool is_write(Kind kind) {
   return word_of(kind).signature == "polfv";
 }
 
+bool is_direct(Kind kind) {
+  return kind == Kind::write_direct || kind == Kind::write_direct_dsync || kind == Kind::write_uring;
+}
+
 bool moves_blocks(Kind kind) {
   return kind == Kind::collapse || kind == Kind::insert;
 }
@@ -380,6 +456,8 @@ bool is_persistence_point(const Operation& operation) {
     case Kind::syncfs:
     case Kind::write_sync:
     case Kind::write_dsync:
+    case Kind::write_direct_dsync:
+    case Kind::write_uring:
     case Kind::write_mapped:
     case Kind::msync:
     case Kind::remount:

@@ -4,6 +4,7 @@
 //   mkdir PATH          rmdir PATH            create PATH           unlink PATH
 //   write PATH OFFSET LENGTH FILE VERSION     content stamps (stamp.h); OFFSET is a multiple of 512
 //   write-sync, write-dsync, write-direct     the same through O_SYNC, O_DSYNC, O_DIRECT
+//   write-direct-dsync, write-uring           through O_DIRECT and O_DSYNC; the second asked for by io_uring
 //   write-mapped                              through a shared mapping and msync; inside the file
 //   store PATH OFFSET LENGTH FILE VERSION     through a shared mapping, without msync; inside the file
 //   msync PATH OFFSET LENGTH                  of this range of a mapping: keeps the range and promises no more
@@ -24,6 +25,8 @@
 //   chmod PATH MODE                           octal permission bits, of a file or directory
 //   chown PATH UID GID                        of a file or directory; each at most 65534
 //   touch PATH SECONDS                        sets a file's time of modification; even, 1980 to 2038
+//   flags PATH LETTERS                        of the inode, as chattr has them: these of aACdDisSu, "-" for none
+//   project PATH NUMBER                       of quotas, at most 65534
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
 //   remount                                   unmounted and mounted again; keeps everything. No file is open, and there
 //                                             is one thread
@@ -31,17 +34,18 @@
 //   evict                                     clean pages, inodes and names leave the cache
 //   rest SECONDS                              nothing: what is older then has been written (promises.h)
 //   join                                      all threads meet
-//   open PATH %NAME     close %NAME           the file stays open, whatever becomes of its names
+//   open PATH %NAME     close %NAME           the file or directory stays open, whatever becomes of its names
 //   tmpfile %NAME                             an open file without a name (O_TMPFILE)
 //   begin               commit                what the thread does in between is a transaction
 //                                             (fs-adapters/transactions.h), where there are such
 //
-// Ranges that are moved or shared begin and end at multiples of 4096, as file systems' blocks do; where these are
-// larger the kernel refuses, and the operation is skipped as one that the file system does not have.
+// Ranges of allocate, punch and zero begin and end at any byte. Ranges that are moved or shared do at multiples of 4096, as
+// file systems' blocks do; where these are larger the kernel refuses, and the operation is skipped as one that the file system does not have.
 //
 // "%NAME" then stands for the open file wherever an operation would have opened one to work on it: write,
 // write-mapped, store, msync, sync-range, truncate, fallocate's words, fsync, fdatasync. It belongs to the thread that opened it; what
-// is open at the end is closed before anything is unmounted. So fsync of a file without a name can be said:
+// is open at the end is closed before anything is unmounted. A directory that is open takes fsync only, and keeps its inode in
+// memory whatever is evicted. So fsync of a file without a name can be said:
 //
 //   create a    sync    open a %f    unlink a    fsync %f    close %f
 //
@@ -132,6 +136,10 @@ struct Operation {
     remount,
     freeze,
     evict,
+    flags,
+    project,
+    write_direct_dsync,
+    write_uring,
   };
   Kind kind = Kind::sync;
   std::string path;
@@ -147,16 +155,23 @@ struct Operation {
   std::uint32_t version = 0;        ///< writes: rises with every write of the workload
   std::uint8_t thread = 0;          ///< below kThreadsMost; a join is thread 0's
   std::uint32_t mode = 0;           ///< chmod
+  std::uint32_t flags = 0;          ///< flags: FS_*_FL of linux/fs.h
+  std::uint32_t project = 0;        ///< project
   std::uint32_t user = 0, group = 0;  ///< chown
   std::int64_t seconds = 0;           ///< touch: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 50;
+inline constexpr std::size_t kOperationKinds = 54;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
 inline constexpr std::size_t kOpenFilesMost = 64;  ///< at once
 inline constexpr std::uint8_t kThreadsMost = 8;
+
+/// The letters of these flags of an inode, as parse_operation() takes them.
+std::string format_flags(std::uint32_t flags);
+/// All that have a letter.
+std::uint32_t known_flags();
 
 /// Of ranges that are moved or shared.
 inline constexpr std::uint64_t kRangeUnitBytes = 4096;
@@ -184,6 +199,9 @@ std::optional<std::size_t> parse_persisted_mark(std::string_view mark);
 
 /// Writes stamps, in whichever way.
 bool is_write(Operation::Kind kind);
+
+/// Through O_DIRECT.
+bool is_direct(Operation::Kind kind);
 
 /// collapse and insert: what lies behind the range gets another place in the file.
 bool moves_blocks(Operation::Kind kind);

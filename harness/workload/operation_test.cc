@@ -28,7 +28,8 @@ const char* const kOneOfEach =
     "removexattr foo user.x\nfsync foo\nfdatasync foo\nfsyncdir .\nsync\nsyncfs\njoin\nopen foo %f\nclose "
     "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\nbegin\ncommit\n"
     "collapse foo 4096 8192\ninsert foo 0 4096\nclone foo 4096 8192 bar 0\ndedupe foo 0 4096 bar 8192\n"
-    "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\ntmpfile %g\nmknod pipe fifo\nclose %g\nremount\nfreeze\nevict\n";
+    "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\ntmpfile %g\nmknod pipe fifo\nclose %g\nremount\nfreeze\nevict\n"
+    "flags foo ACDSadisu\nproject foo 65534\nwrite-direct-dsync foo 4096 4096 1 6\nwrite-uring foo 0 4096 1 7\n";
 
 TEST(Operation, EveryWordIsReadAndWritten) {
   const Result<std::vector<Operation>> list =
@@ -51,7 +52,7 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
   for (const char* line :
        {"write %f 0 512 1 1", "write-mapped %f 0 512 1 1", "truncate %f 0", "allocate %f 0 512",
         "punch %f 0 512", "collapse %f 0 4096", "store %f 0 512 1 1", "msync %f 0 512", "link %f a",
-        "sync-range %f 0 512", "fsync %f", "@3 fdatasync %f"})
+        "sync-range %f 0 512", "fsync %f", "fsyncdir %f", "@3 fdatasync %f"})
     EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
   EXPECT_EQ(parse_operation("symlink %x s", "list:7").value().target, "%x") << "any text may be a target";
   for (const char* line : {"unlink %f",
@@ -78,6 +79,16 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
                            "chown a 65535 0",
                            "touch a 1000000001",
                            "touch a 7",
+                           "flags a x",
+                           "flags . d",
+                           "flags %f d",
+                           "project a 65535",
+                           "write-uring a 0 700 1 1",
+                           "write-uring %f 0 512 1 1",
+                           "write a 100 512 1 1",
+                           "msync a 100 512",
+                           "sync-range a 0 100",
+                           "collapse a 100 4096",
                            "rest 0",
                            "rest -1",
                            "rest 3601",
@@ -86,6 +97,13 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
     ASSERT_FALSE(read) << line;
     EXPECT_NE(read.error().message().find("list:7"), std::string::npos);
   }
+}
+
+TEST(Operation, RangesThatAreAllocatedOrZeroedBeginAndEndAnywhere) {
+  for (const char* line : {"allocate a 40 40", "allocate-keep a 1 1", "punch a 700 1", "zero a 0 511",
+                           "zero-keep a 513 4096", "flags a -"})
+    EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
+  EXPECT_EQ(format(parse_operation("flags a dA", "list:7").value()), "flags a Ad");
 }
 
 TEST(Operation, ARemountNeedsAFileSystemThatNobodyUses) {
@@ -131,8 +149,8 @@ TEST(Operation, WhatAFileSystemCannotDoIsSkipped) {
 }
 
 TEST(Operation, BadLinesNameTheirPlace) {
-  for (const char* line : {"punch a 1 512",
-                           "punch a 0 100",
+  for (const char* line : {"punch a 1 0",
+                           "punch a 1073741824 1",
                            "collapse a 512 4096",
                            "insert a 0 512",
                            "clone a 0 4096 b 512",

@@ -4,7 +4,9 @@
 #include "harness/workload/random_operations.h"
 
 #include <fmt/format.h>
+#include <linux/fs.h>
 
+#include <array>
 #include <initializer_list>
 #include <numeric>
 #include <random>
@@ -23,7 +25,14 @@ constexpr std::uint32_t kDrawsMost = 200;  // for one operation; then the round 
 constexpr std::uint64_t kLargestBytes = 1 << 20;
 constexpr std::uint64_t kModes = 01000;  // permission bits
 constexpr std::uint64_t kOwners = 1000;
+/// Those that change nothing of what later operations may do.
+constexpr std::array kHarmlessFlags{0, FS_NODUMP_FL, FS_NOATIME_FL, FS_NODUMP_FL | FS_NOATIME_FL};
 constexpr std::uint64_t kEvenSeconds = 1 << 29;  // from kEarliestSeconds on
+
+bool zeroes_or_allocates(Kind kind) {
+  return kind == Kind::allocate || kind == Kind::allocate_keep || kind == Kind::punch || kind == Kind::zero ||
+         kind == Kind::zero_keep;
+}
 
 class Dice {
  public:
@@ -144,10 +153,14 @@ class Dice {
     const std::uint64_t size = draft_.size(operation.path);
     operation.offset = below(size / kStampBytes + 4) * kStampBytes;
     operation.length = (1 + below(options_.largest_blocks)) * kStampBytes;
-    if (operation.kind == Kind::write_direct) {
+    if (is_direct(operation.kind)) {
       operation.offset = operation.offset / kPage * kPage;
       operation.length = (operation.length + kPage - 1) / kPage * kPage;
     } else if (is_write(operation.kind) && below(8) == 0) {
+      operation.length -= below(kStampBytes);
+    }
+    if (options_.any_byte && zeroes_or_allocates(operation.kind) && below(2) == 0) {
+      operation.offset += below(kStampBytes);
       operation.length -= below(kStampBytes);
     }
     if (operation.kind == Kind::append) {  // where it lands must be a multiple of a stamp
@@ -233,6 +246,10 @@ class Dice {
         operation.user = static_cast<std::uint32_t>(below(kOwners));
         operation.group = static_cast<std::uint32_t>(below(kOwners));
         break;
+      case Kind::flags:
+        operation.path = file();
+        operation.flags = static_cast<std::uint32_t>(kHarmlessFlags[below(kHarmlessFlags.size())]);
+        break;
       case Kind::touch:
         operation.path = file();
         operation.seconds = kEarliestSeconds + 2 * static_cast<std::int64_t>(below(kEvenSeconds));
@@ -263,7 +280,10 @@ RandomOptions with_later_words(RandomOptions options) {
   const auto weigh = [&](std::initializer_list<Kind> kinds, std::uint32_t weight) {
     for (const Kind kind : kinds) options.weights.at(static_cast<std::size_t>(kind)) = weight;
   };
-  weigh({Kind::chmod, Kind::chown, Kind::touch, Kind::mknod, Kind::sync_range, Kind::freeze, Kind::evict}, 1);
+  options.any_byte = true;
+  weigh({Kind::chmod, Kind::chown, Kind::touch, Kind::flags, Kind::mknod, Kind::sync_range, Kind::freeze,
+         Kind::evict, Kind::write_direct_dsync, Kind::write_uring},
+        1);
   weigh({Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe, Kind::store, Kind::msync}, 3);
   if (options.threads == 1) weigh({Kind::remount}, 1);
   return options;

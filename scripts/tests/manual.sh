@@ -26,7 +26,7 @@ mapfile -t keys < <(cat "$top"/harness/campaign/campaigns/{demo,smoke,controls}.
 has man5/headcrash-campaigns.5 "${keys[@]}"
 mapfile -t kinds < <(sed -n 's|^//   \([a-z-]*-[a-z-]*\|dead\|slow\) .*|\1|p' "$top/plugin/model/faults.h")
 has man7/headcrash-faults.7 "${kinds[@]}" battery-dead
-mapfile -t words < <(quoted harness/workload/operation.cc '/kOperationKinds> kWords/,/}}};/p' | grep -vxE '[plotqafxvmugsk]{1,5}')
+mapfile -t words < <(quoted harness/workload/operation.cc '/kOperationKinds> kWords/,/}}};/p' | grep -vxE '[plotqafxvmugskij]{1,5}')
 has man7/headcrash-operations.7 "${words[@]}"
 mapfile -t verdicts < <(quoted harness/oracle/verdict.cc '/name(Verdict/,/^}/p')
 has man7/headcrash-states.7 "${verdicts[@]}"

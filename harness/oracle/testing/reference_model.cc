@@ -529,6 +529,8 @@ void ReferenceModel::fill_in(FileId file, const Cut& cut, std::mt19937_64& rando
     if (index > cut.reached || (!(until && index <= *until) && by_chance(random, 40))) continue;
     if (operation.kind == Kind::chmod) object.mode = operation.mode;
     if (operation.kind == Kind::chown) object.user = operation.user, object.group = operation.group;
+    if (operation.kind == Kind::flags) object.flags = operation.flags;
+    if (operation.kind == Kind::project) object.project = operation.project;
     if (operation.kind == Kind::touch) object.modified_seconds = operation.seconds;
     if (changes_content(operation) || is_fallocate(operation)) object.modified_seconds = 0;
   }
@@ -633,8 +635,9 @@ bool ReferenceModel::attributes_are_pinned(FileId file, const Cut& cut) const {
   const auto& all = files_.at(file).operations;
   return std::none_of(all.begin(), all.end(), [&](std::size_t index) {
     const Operation& operation = operations_[index];
-    const bool sets =
-        !operation.attribute.empty() || operation.kind == Kind::chmod || operation.kind == Kind::chown;
+    const bool sets = !operation.attribute.empty() || operation.kind == Kind::chmod ||
+                      operation.kind == Kind::chown || operation.kind == Kind::flags ||
+                      operation.kind == Kind::project;
     return sets && index > *until && index <= cut.reached;
   });
 }

@@ -304,6 +304,7 @@ create() { (set -C && : > "$1"); }
 write() { io -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
 write_sync() { io -s -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
 write_dsync() { io -c "pwrite -q -V 1 -D -b $3 -S $4 $2 $3" "$1"; }
+write_direct_dsync() { io -d -c "pwrite -q -V 1 -D -b $3 -S $4 $2 $3" "$1"; }
 write_direct() { io -d -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
 write_mapped() { io -c "mmap 0 $(($2 + $3))" -c "mwrite -S $4 $2 $3" -c "msync -s $2 $3" "$1"; }
 append() { io -a -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }

@@ -1,0 +1,66 @@
+#include "harness/guest/use.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "harness/guest/posix_vfs.h"
+#include "plugin/base/testing/temporary_folder.h"
+
+namespace headcrash::guest {
+namespace {
+
+/// Refuses one call, as a file system with a wrong count of entries or of inodes does.
+class Refusing : public PosixVfs {
+ public:
+  using PosixVfs::PosixVfs;
+  VfsResult<void> rmdir(std::string_view path) override {
+    return path == not_empty ? refuse(ENOTEMPTY) : PosixVfs::rmdir(path);
+  }
+  VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override {
+    return options.create && create_error != 0 ? refuse(create_error) : PosixVfs::open(path, options);
+  }
+  std::string not_empty;
+  int create_error = 0;
+};
+
+class UseTest : public testing::Test {
+ protected:
+  UseTest() {
+    for (const char* path : {"lost+found", "d", "d/e"}) EXPECT_TRUE(vfs_.mkdir(path, 0755));
+    for (const char* path : {"a", "d/b", "d/e/c"}) {
+      const auto file = vfs_.open(path, {.create = true});
+      EXPECT_TRUE(file);
+      vfs_.close(*file);
+    }
+    EXPECT_TRUE(vfs_.symlink("a", "d/link"));
+  }
+  TemporaryFolder folder_;
+  Refusing vfs_{folder_.path().string()};
+};
+
+TEST_F(UseTest, LeavesNothingButLostAndFound) {
+  EXPECT_EQ(use_and_empty(vfs_), "");
+  const auto left = vfs_.list("");
+  ASSERT_TRUE(left);
+  ASSERT_EQ(left->size(), 1U);
+  EXPECT_EQ(left->front().name, "lost+found");
+}
+
+TEST_F(UseTest, TellsTheFirstCallThatIsRefused) {
+  vfs_.not_empty = "d/e";
+  EXPECT_EQ(use_and_empty(vfs_), "rmdir of d/e: Directory not empty");
+}
+
+TEST_F(UseTest, AnInodeThatExistsAlreadyIsTold) {
+  vfs_.create_error = EEXIST;
+  EXPECT_EQ(use_and_empty(vfs_), "create of headcrash-use-file: File exists");
+}
+
+TEST_F(UseTest, NoRoomIsNoRefusal) {
+  vfs_.create_error = ENOSPC;
+  EXPECT_EQ(use_and_empty(vfs_), "");
+}
+
+}  // namespace
+}  // namespace headcrash::guest
