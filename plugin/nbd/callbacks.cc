@@ -116,7 +116,7 @@ const char* name_of(model::Op op) {
 }
 
 int serve(void* handle, const model::Request& what) {
-  const Answer answer = of(handle).serve(what);
+  const emulation::Answer answer = of(handle).serve(what);
   if (answer.error == 0) return 0;
   const std::string name = of(handle).name();
   if (const auto number = server->failures.note(name, answer.cause))

@@ -13,7 +13,7 @@ MarkExport::MarkExport() {
   traits_.zero = traits_.cache = false;
 }
 
-Answer MarkExport::serve(const model::Request& request) {
+emulation::Answer MarkExport::serve(const model::Request& request) {
   if (request.op == model::Op::read) {
     const std::string all = text();
     const std::size_t offset = request.lba * kSectorBytes;

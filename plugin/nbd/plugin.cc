@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "plugin/nbd/control.h"
+#include "plugin/emulation/control.h"
 #include "plugin/nbd/server.h"
 #include "plugin/nbd/thread_count.h"
 #include "plugin/profiles/profile.h"
@@ -55,13 +55,13 @@ bool make_absolute(std::filesystem::path& path) {
 
 int on_config_complete() noexcept {
   return guarded([] {
-    Settings& settings = server->settings;
+    emulation::Settings& settings = server->settings;
     if (auto complete = settings.check(); !complete) return refuse(complete.error());
     for (auto* path :
          {&settings.store, &settings.record, &settings.control, &settings.machine, &settings.recording})
       if (*path && !make_absolute(**path)) return -1;
     if (settings.states) return 0;
-    auto hardware = load_hardware(settings);
+    auto hardware = emulation::load_hardware(settings);
     if (!hardware) return refuse(hardware.error());
     server->hardware = std::move(*hardware);
     return 0;
@@ -70,7 +70,7 @@ int on_config_complete() noexcept {
 
 /// A device that looks at many requests together sees only as many as nbdkit has threads for.
 void warn_of_few_threads() {
-  Emulation& emulation = *server->emulation;
+  emulation::Emulation& emulation = *server->emulation;
   const unsigned threads = threads_of_this_nbdkit();
   emulation.set_threads(threads);
   for (std::size_t index = 0; index < emulation.device_count(); ++index) {
@@ -85,7 +85,7 @@ void warn_of_few_threads() {
 }
 
 int open_emulation() {
-  auto emulation = Emulation::create(server->settings, std::move(*server->hardware));
+  auto emulation = emulation::Emulation::create(server->settings, std::move(*server->hardware));
   if (!emulation) return refuse(emulation.error());
   server->emulation = std::move(*emulation);
   server->exports = exports_of(*server->emulation);
@@ -94,7 +94,7 @@ int open_emulation() {
 }
 
 int open_stages() {
-  const Settings& settings = server->settings;
+  const emulation::Settings& settings = server->settings;
   auto stages = stages::StageServer::create({.stages = *settings.states,
                                              .overlay_bytes_max = settings.overlay_bytes_max,
                                              .recording = settings.recording});
@@ -110,9 +110,9 @@ int open_stages() {
 
 int on_get_ready() noexcept {
   return guarded([] {
-    const Settings& settings = server->settings;
+    const emulation::Settings& settings = server->settings;
     if (settings.control) {
-      auto control = ControlSocket::listen(*settings.control);
+      auto control = emulation::ControlSocket::listen(*settings.control);
       if (!control) {
         Error error = control.error();
         error.subject = "control=" + error.subject;
@@ -168,7 +168,7 @@ int on_after_fork() noexcept {
     server->watcher = std::thread(watch_for_the_end);
     if (server->control)
       server->control->start([](std::string_view line, const std::function<bool()>& given_up) {
-        return answer(*server->emulation, line, given_up);
+        return emulation::answer(*server->emulation, line, given_up);
       });
     return 0;
   });

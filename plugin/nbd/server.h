@@ -10,22 +10,22 @@
 #include <thread>
 #include <type_traits>
 
-#include "plugin/nbd/control_socket.h"
-#include "plugin/nbd/emulation.h"
+#include "plugin/emulation/control_socket.h"
+#include "plugin/emulation/emulation.h"
+#include "plugin/emulation/settings.h"
 #include "plugin/nbd/export.h"
-#include "plugin/nbd/settings.h"
 #include "plugin/stages/stage_server.h"
 
 namespace headcrash::nbd {
 
 struct Server {
-  Settings settings;
-  std::optional<Hardware> hardware;             ///< until the emulation takes it
-  std::unique_ptr<Emulation> emulation;         ///< either this
-  std::unique_ptr<stages::StageServer> stages;  ///< or these
+  emulation::Settings settings;
+  std::optional<emulation::Hardware> hardware;      ///< until the emulation takes it
+  std::unique_ptr<emulation::Emulation> emulation;  ///< either this
+  std::unique_ptr<stages::StageServer> stages;      ///< or these
   std::unique_ptr<ExportTable> exports;
-  std::unique_ptr<ControlSocket> control;
-  FailureLog failures;
+  std::unique_ptr<emulation::ControlSocket> control;
+  emulation::FailureLog failures;
   std::thread watcher;
 };
 

@@ -1,10 +1,10 @@
-#include "plugin/nbd/load_series.h"
+#include "plugin/emulation/load_series.h"
 
 #include <gtest/gtest.h>
 
 #include "plugin/base/random.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 using model::kMillisecondNs;
@@ -72,4 +72,4 @@ TEST(LoadSeries, StaysBoundedAndKeepsItsSums) {
 }
 
 }  // namespace
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

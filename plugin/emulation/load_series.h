@@ -16,7 +16,7 @@
 
 #include "plugin/model/device.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 class LoadSeries {
  public:
@@ -48,4 +48,4 @@ class LoadSeries {
   std::vector<Bin> bins_;
 };
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

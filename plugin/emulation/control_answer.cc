@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "plugin/nbd/control.h"
+#include "plugin/emulation/control.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 using nlohmann::json;
@@ -210,4 +210,4 @@ std::string answer(Emulation& emulation, std::string_view line, const std::funct
   return dump(std::visit(Doer{emulation, given_up}, *command));
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -1,5 +1,5 @@
 // The plugin's parameters (settings.h).
-#include "plugin/nbd/settings.h"
+#include "plugin/emulation/settings.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "plugin/base/size.h"
 #include "plugin/profiles/stack.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 constexpr std::uint64_t kLeadUsMax = 1000;
@@ -196,4 +196,4 @@ Result<void> Settings::check() const {
   return {};
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "plugin/emulation/clock.h"
 #include "plugin/model/faults.h"
 #include "plugin/model/machine.h"
 #include "plugin/model/tear.h"
-#include "plugin/nbd/clock.h"
 #include "plugin/stages/stage_server.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 struct Settings {
   std::string profile;  ///< name or path; this one or `machine` must be given
@@ -49,4 +49,4 @@ struct Settings {
   std::string seen_;  ///< keys so far, each followed by a space
 };
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

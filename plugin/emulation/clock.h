@@ -6,7 +6,7 @@
 #include "plugin/model/simulation.h"
 #include "plugin/profiles/clock_text.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 using WallNs = std::int64_t;  ///< nanoseconds of CLOCK_MONOTONIC
 
@@ -30,4 +30,4 @@ struct ClockAnchor {
   WallNs wall_at(model::TimeNs when) const;   ///< rounded up: never before the modelled instant
 };
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

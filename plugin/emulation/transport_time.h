@@ -21,9 +21,9 @@
 
 #include <stop_token>
 
-#include "plugin/nbd/clock.h"
+#include "plugin/emulation/clock.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 /// By how much libnbd saw the answers of nbdkit 1.32 later than this ping-pong does: 15 to 35 us in ten runs
 /// of 200 reads of 20 ms on 2 virtual processors. Origin: calibration, once.
@@ -34,4 +34,4 @@ inline constexpr WallNs kLeadMaxNs = 200 * model::kMicrosecondNs;  ///< what `au
 /// thread.
 WallNs measure_transport_time(const std::stop_token& stopped = {});
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

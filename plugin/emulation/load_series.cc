@@ -1,9 +1,9 @@
 // Bins that become wider (load_series.h).
-#include "plugin/nbd/load_series.h"
+#include "plugin/emulation/load_series.h"
 
 #include <algorithm>
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 LoadSeries::Bin& LoadSeries::Bin::operator+=(const Bin& other) {
   sectors_read += other.sectors_read;
@@ -60,4 +60,4 @@ void LoadSeries::completed(model::Op op, std::uint32_t sectors, model::TimeNs su
   }
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -1,17 +1,17 @@
 // Threads, wall time and model time. No test has an upper bound on a time that a busy host could break,
 // except the generous ones that tell "at once" from "after the whole wait".
-#include "plugin/nbd/pacer.h"
+#include "plugin/emulation/pacer.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <random>
 
+#include "plugin/emulation/testing/fixed_delay_device.h"
+#include "plugin/emulation/transport_time.h"
 #include "plugin/model/null_observer.h"
-#include "plugin/nbd/testing/fixed_delay_device.h"
-#include "plugin/nbd/transport_time.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 using model::kMillisecondNs;
@@ -288,4 +288,4 @@ TEST(TransportTime, IsShort) {
 }
 
 }  // namespace
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "plugin/nbd/settings.h"
+#include "plugin/emulation/settings.h"
 #include "plugin/profiles/build.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 struct Hardware {
   profiles::Plan plan;
@@ -18,4 +18,4 @@ struct Hardware {
 /// Reads profiles and plans devices. Errors name the parameter.
 Result<Hardware> load_hardware(const Settings& settings);
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

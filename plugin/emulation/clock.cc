@@ -1,9 +1,9 @@
 // The conversion between wall and model time (clock.h).
-#include "plugin/nbd/clock.h"
+#include "plugin/emulation/clock.h"
 
 #include <cmath>
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 constexpr WallNs kFarthest =
@@ -22,4 +22,4 @@ WallNs ClockAnchor::wall_at(model::TimeNs when) const {
   return wall + (passed > kFarthest ? kFarthest : static_cast<WallNs>(passed));
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

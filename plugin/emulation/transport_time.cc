@@ -1,5 +1,5 @@
 // Ping-pong over a socket pair (transport_time.h).
-#include "plugin/nbd/transport_time.h"
+#include "plugin/emulation/transport_time.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 constexpr int kBatches = 3;
@@ -151,4 +151,4 @@ WallNs measure_transport_time(const std::stop_token& stopped) {
   return std::max<WallNs>(least, 0);
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

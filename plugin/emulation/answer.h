@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 struct Answer {
   int error = 0;           ///< 0 or an errno
@@ -31,4 +31,4 @@ class FailureLog {
   std::map<std::pair<std::string, std::string>, std::uint64_t> failures_;
 };
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/fuzz.h"
-#include "plugin/nbd/control.h"
+#include "plugin/emulation/control.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 TEST(Fuzz, ControlMessage) {
@@ -38,4 +38,4 @@ TEST(Fuzz, ControlMessage) {
 }
 
 }  // namespace
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

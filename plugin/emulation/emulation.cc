@@ -1,5 +1,5 @@
 // Puts the parts of one server together (emulation.h).
-#include "plugin/nbd/emulation.h"
+#include "plugin/emulation/emulation.h"
 
 #include <fmt/core.h>
 
@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <random>
 
-#include "plugin/nbd/transport_time.h"
+#include "plugin/emulation/transport_time.h"
 #include "plugin/profiles/shutdown.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 constexpr std::size_t kMember = static_cast<std::size_t>(-1);
@@ -236,4 +236,4 @@ Statistics Emulation::statistics(Interval afterwards) {
   });
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "plugin/nbd/emulation.h"
+#include "plugin/emulation/emulation.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 using model::FaultKind;
 
@@ -114,4 +114,4 @@ Result<Emulation::ArrayAnswer> Emulation::order(const ArrayOrder& order) {
   });
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <variant>
 
-#include "plugin/nbd/emulation.h"
+#include "plugin/emulation/emulation.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 struct CutNow {};
 struct ArmCut {
@@ -48,4 +48,4 @@ Result<Command> parse_command(std::string_view line);
 /// least every 100 ms whether anybody still listens.
 std::string answer(Emulation& emulation, std::string_view line, const std::function<bool()>& given_up);
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

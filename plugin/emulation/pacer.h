@@ -36,11 +36,11 @@
 #include <vector>
 
 #include "plugin/base/latency_histogram.h"
+#include "plugin/emulation/clock.h"
+#include "plugin/emulation/load_series.h"
 #include "plugin/model/machine.h"
-#include "plugin/nbd/clock.h"
-#include "plugin/nbd/load_series.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 struct Served {
   model::Status status = model::Status::ok;
@@ -175,4 +175,4 @@ class Pacer {
   std::condition_variable long_wait_wake_;
 };
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

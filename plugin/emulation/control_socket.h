@@ -19,7 +19,7 @@
 
 #include "plugin/base/result.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 inline constexpr std::size_t kControlLineBytesMax = 64 << 10;
 inline constexpr std::size_t kControlClientsMax = 16;
@@ -66,4 +66,4 @@ class ControlSocket {
   std::list<Client> clients_;  ///< the acceptor's own
 };
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

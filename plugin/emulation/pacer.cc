@@ -1,5 +1,5 @@
 // Model time follows wall time (pacer.h).
-#include "plugin/nbd/pacer.h"
+#include "plugin/emulation/pacer.h"
 
 #include <sys/prctl.h>
 
@@ -7,7 +7,7 @@
 
 #include "plugin/base/invariant.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 constexpr WallNs kSpinMinNs = 50 * model::kMicrosecondNs;
@@ -308,4 +308,4 @@ bool Pacer::wait_for_long_request() {
   return !stopping_;
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -1,5 +1,5 @@
 // Commands of the control socket: what is accepted, what is refused, what the socket itself survives.
-#include "plugin/nbd/control.h"
+#include "plugin/emulation/control.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -12,11 +12,11 @@
 #include <random>
 
 #include "plugin/base/testing/temporary_folder.h"
-#include "plugin/nbd/control_socket.h"
-#include "plugin/nbd/settings.h"
+#include "plugin/emulation/control_socket.h"
+#include "plugin/emulation/settings.h"
 #include "plugin/profiles/profile.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 using nlohmann::json;
@@ -169,4 +169,4 @@ TEST(ControlSocketFile, OfABusyServerIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

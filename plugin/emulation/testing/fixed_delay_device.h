@@ -6,7 +6,7 @@
 
 #include "plugin/model/machine.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 class FixedDelayDevice : public model::Device, public model::EventTarget {
  public:
@@ -52,4 +52,4 @@ class FixedDelayDevice : public model::Device, public model::EventTarget {
   bool off_ = false;
 };
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

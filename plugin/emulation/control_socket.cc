@@ -1,5 +1,5 @@
 // The Unix socket of the control commands (control_socket.h).
-#include "plugin/nbd/control_socket.h"
+#include "plugin/emulation/control_socket.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include <cstring>
 #include <system_error>
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 std::string reason(int error) {
@@ -210,4 +210,4 @@ bool ControlSocket::send_line(int fd, std::string line) const {
   return true;
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

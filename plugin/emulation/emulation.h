@@ -1,22 +1,22 @@
 #pragma once
 // What one server emulates: a machine of devices, where their bytes lie, its recording, its pacer and the
-// statistics since the last `take`. Everything that nbdkit and the control socket do goes through here;
-// nothing here knows either of them.
+// statistics since the last `take`. Everything that clients and the control socket do goes through here;
+// nothing here knows a protocol.
 
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "plugin/emulation/answer.h"
+#include "plugin/emulation/hardware.h"
+#include "plugin/emulation/pacer.h"
+#include "plugin/emulation/settings.h"
+#include "plugin/emulation/statistics.h"
 #include "plugin/media/written_map.h"
-#include "plugin/nbd/answer.h"
-#include "plugin/nbd/hardware.h"
-#include "plugin/nbd/pacer.h"
-#include "plugin/nbd/settings.h"
-#include "plugin/nbd/statistics.h"
 #include "plugin/record/backing.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 /// Text of a mark, and what the mark export can carry in a sector with its NUL.
 inline constexpr std::size_t kMarkBytesMax = 511;
@@ -131,4 +131,4 @@ class Emulation {
   WallNs interval_wall_start_ = 0;
 };
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

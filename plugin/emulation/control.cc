@@ -1,5 +1,5 @@
 // What a line of the control socket asks for (control.h).
-#include "plugin/nbd/control.h"
+#include "plugin/emulation/control.h"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@
 
 #include "plugin/base/strict_json.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 using base::number_of;
@@ -182,4 +182,4 @@ Result<Command> parse_command(std::string_view line) {
   return fail("request", "has no command in it", "use power, clock, mark, stats, fault or array");
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -1,7 +1,7 @@
 // Totals and their differences (statistics.h).
-#include "plugin/nbd/statistics.h"
+#include "plugin/emulation/statistics.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 model::DeviceCounters less(const model::DeviceCounters& now, const model::DeviceCounters& before) {
@@ -62,4 +62,4 @@ DeviceTotals difference(const DeviceTotals& now, const DeviceTotals& before) {
   return interval;
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "plugin/base/latency_histogram.h"
+#include "plugin/emulation/clock.h"
+#include "plugin/emulation/load_series.h"
 #include "plugin/model/array.h"
 #include "plugin/model/machine.h"
 #include "plugin/model/nvram.h"
-#include "plugin/nbd/clock.h"
-#include "plugin/nbd/load_series.h"
 #include "plugin/profiles/build.h"
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 
 struct ResponseTimes {
   LatencySummary target, achieved, lateness, flush;
@@ -65,4 +65,4 @@ struct DeviceTotals {
 DeviceTotals totals_of(const profiles::BuiltDevice& built);
 DeviceTotals difference(const DeviceTotals& now, const DeviceTotals& before);
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation

@@ -1,9 +1,9 @@
 // From parameters to a plan (hardware.h).
-#include "plugin/nbd/hardware.h"
+#include "plugin/emulation/hardware.h"
 
 #include <fmt/core.h>
 
-namespace headcrash::nbd {
+namespace headcrash::emulation {
 namespace {
 
 constexpr const char* kDeviceName = "hd0";
@@ -42,4 +42,4 @@ Result<Hardware> load_hardware(const Settings& settings) {
   return hardware;
 }
 
-}  // namespace headcrash::nbd
+}  // namespace headcrash::emulation
