@@ -1,5 +1,5 @@
 #pragma once
-// How a request ended, for NBD and for the log; and which failures the log names.
+// How a request ended, for its client and for the log; and which failures the log names.
 
 #include <cstdint>
 #include <map>
@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "plugin/model/device.h"
 
 namespace headcrash::emulation {
 
@@ -16,15 +18,12 @@ struct Answer {
 };
 
 /// A guest that continues with a disk that has failed sends thousands of requests: the log gets the 1st, 2nd,
-/// 4th, 8th, ... failure of each cause on each export. May be called by several threads.
+/// 4th, 8th, ... failure of each cause on each disk. May be called by several threads.
 class FailureLog {
  public:
-  /// The number of this failure when it is one that the log gets.
-  std::optional<std::uint64_t> note(std::string_view export_name, std::string_view cause) {
-    const std::lock_guard lock(mutex_);
-    const std::uint64_t number = ++failures_[{std::string(export_name), std::string(cause)}];
-    return (number & (number - 1)) == 0 ? std::optional(number) : std::nullopt;
-  }
+  /// What the log gets of this failure, if anything: "hd0: read of 8 sectors at 64 failed: cause (number 4)".
+  std::optional<std::string> note(std::string_view disk, const model::Request& request,
+                                  std::string_view cause);
 
  private:
   std::mutex mutex_;

@@ -5,84 +5,27 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 
+#include "plugin/base/errno_text.h"
+
 namespace headcrash::emulation {
-namespace {
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
-
-/// Whether somebody listens on the socket file. Does not wait: one whose backlog is full (EAGAIN) is alive.
-bool is_alive(const sockaddr_un& address) {
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return true;
-  const bool refused =
-      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 && errno == ECONNREFUSED;
-  close(fd);
-  return !refused;
-}
-
-/// bind(2) so that the file has mode 0600 from its first instant. Only before threads exist: umask is the
-/// process's.
-int bind_private(int fd, const sockaddr_un& address) {
-  const mode_t before = umask(0177);
-  const int error = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
-  umask(before);
-  return error;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(const std::filesystem::path& path) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  if (path.native().size() >= sizeof address.sun_path)
-    return fail(path,
-                fmt::format("is longer than the {} bytes of a socket's name", sizeof address.sun_path - 1),
-                "use a shorter path");
-  std::memcpy(address.sun_path, path.c_str(), path.native().size());
-
+  auto listener = base::ListeningSocket::listen(path, kControlClientsMax);
+  if (!listener) return pass_on(listener);
   std::unique_ptr<ControlSocket> self(new ControlSocket());
-  self->listen_fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  self->stop_fd_ = eventfd(0, EFD_CLOEXEC);
-  if (self->listen_fd_ < 0 || self->stop_fd_ < 0)
-    return fail(path, "no socket: " + reason(errno), "close other files");
-  int error = bind_private(self->listen_fd_, address);
-  if (error == EADDRINUSE) {
-    struct stat status = {};
-    if (lstat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode))
-      return fail(path, "exists and is not a socket", "choose another path");
-    if (is_alive(address))
-      return fail(path, "another server listens on it", "stop that one, or choose another path");
-    unlink(path.c_str());
-    error = bind_private(self->listen_fd_, address);
-  }
-  if (error != 0)
-    return fail(path, "cannot be made: " + reason(error), "check the folder and its permissions");
-  struct stat status = {};
-  if (stat(path.c_str(), &status) != 0)
-    return fail(path, "vanished: " + reason(errno), "choose another path");
-  self->path_ = path;
-  self->device_ = status.st_dev;
-  self->inode_ = status.st_ino;
-  if (::listen(self->listen_fd_, kControlClientsMax) != 0)
-    return fail(path, "cannot listen: " + reason(errno), "choose another path");
+  self->listener_ = std::move(*listener);
+  self->stop_fd_ = base::Descriptor(eventfd(0, EFD_CLOEXEC));
+  if (!self->stop_fd_.is_open()) return fail(path, base::errno_text(errno), "close other files");
   return self;
 }
 
 ControlSocket::~ControlSocket() {
   stop();
-  if (listen_fd_ >= 0) close(listen_fd_);
-  if (stop_fd_ >= 0) close(stop_fd_);
 }
 
 void ControlSocket::start(Answer answer) {
@@ -93,28 +36,25 @@ void ControlSocket::start(Answer answer) {
 void ControlSocket::stop() {
   if (stopping_.exchange(true)) return;
   const std::uint64_t one = 1;
-  static_cast<void>(!write(stop_fd_, &one, sizeof one));
+  static_cast<void>(!write(stop_fd_.get(), &one, sizeof one));
   if (acceptor_.joinable()) acceptor_.join();
   for (Client& client : clients_) client.thread.join();
   clients_.clear();
-  struct stat status = {};
-  if (!path_.empty() && lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ &&
-      status.st_ino == inode_)
-    unlink(path_.c_str());
+  listener_.remove_file();
 }
 
 /// True when `fd` is ready, false when the socket is stopping.
 bool ControlSocket::wait_for(int fd, short events) const {
-  std::array<pollfd, 2> fds = {pollfd{fd, events, 0}, pollfd{stop_fd_, POLLIN, 0}};
+  std::array<pollfd, 2> fds = {pollfd{fd, events, 0}, pollfd{stop_fd_.get(), POLLIN, 0}};
   while (poll(fds.data(), fds.size(), -1) < 0)
     if (errno != EINTR) return false;
   return !stopping_ && fds[1].revents == 0;
 }
 
 void ControlSocket::accept_clients() {
-  while (wait_for(listen_fd_, POLLIN)) {
+  while (wait_for(listener_.get(), POLLIN)) {
     reap();
-    const int fd = accept4(listen_fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int fd = accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0) {
       admit(fd);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {

@@ -1,12 +1,6 @@
 #pragma once
 // The Unix socket of the control commands: lines in, lines out, one thread for each client. It knows nothing
-// of what the lines mean.
-//
-// A socket file that nobody listens on is what a killed server left: it is replaced. One that somebody
-// listens on is refused. The file goes away with an orderly end, unless it has become another server's
-// meanwhile.
-
-#include <sys/types.h>
+// of what the lines mean. Its file goes away with an orderly end.
 
 #include <atomic>
 #include <filesystem>
@@ -17,6 +11,8 @@
 #include <string_view>
 #include <thread>
 
+#include "plugin/base/descriptor.h"
+#include "plugin/base/listening_socket.h"
 #include "plugin/base/result.h"
 
 namespace headcrash::emulation {
@@ -55,11 +51,8 @@ class ControlSocket {
   bool wait_for(int fd, short events) const;
   void reap();
 
-  std::filesystem::path path_;
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
-  int listen_fd_ = -1;
-  int stop_fd_ = -1;  ///< an eventfd: readable from stop() on
+  base::ListeningSocket listener_;
+  base::Descriptor stop_fd_;  ///< an eventfd: readable from stop() on
   std::atomic<bool> stopping_ = false;
   Answer answer_;
   std::thread acceptor_;

@@ -137,6 +137,12 @@ model::TimeNs Emulation::mark(std::string_view text) {
   });
 }
 
+Answer Emulation::serve_marks(const model::Request& request) {
+  return serve_mark_disk(request, instance_, [this](std::string_view text) {
+    return mark_of_guest(text) ? Answer{} : Answer{EIO, "the power is off"};
+  });
+}
+
 bool Emulation::mark_of_guest(std::string_view text) {
   return pacer_->with_machine([&](model::Machine& machine) {
     if (machine.power() == model::PowerState::off) return false;

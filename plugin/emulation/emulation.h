@@ -10,6 +10,7 @@
 
 #include "plugin/emulation/answer.h"
 #include "plugin/emulation/hardware.h"
+#include "plugin/emulation/mark_disk.h"
 #include "plugin/emulation/pacer.h"
 #include "plugin/emulation/settings.h"
 #include "plugin/emulation/statistics.h"
@@ -17,9 +18,6 @@
 #include "plugin/record/backing.h"
 
 namespace headcrash::emulation {
-
-/// Text of a mark, and what the mark export can carry in a sector with its NUL.
-inline constexpr std::size_t kMarkBytesMax = 511;
 
 struct PowerStatus {
   model::PowerState power = model::PowerState::on;
@@ -72,10 +70,12 @@ class Emulation {
 
   /// Serves one request in the clock's time; 0 or an errno.
   Answer serve(std::size_t device_index, const model::Request& request);
+  /// Whether serve() answers at once, as with clock=off. It may have changed when it is called.
+  bool answers_at_once() const { return pacer_->answers_at_once(); }
+  /// The disk that takes marks (mark_disk.h), which hangs on the same cord: reading it gives instance().
+  Answer serve_marks(const model::Request& request);
 
   model::TimeNs mark(std::string_view text);  ///< at most kMarkBytesMax bytes; the model time
-  /// As a guest marks, which hangs on the same cord: false, and no mark, while the power is off.
-  bool mark_of_guest(std::string_view text);
   model::TimeNs cut_power();
   model::TimeNs power_on();
   /// Error: the trigger names what this machine does not have.
@@ -105,6 +105,8 @@ class Emulation {
 
  private:
   Emulation() = default;
+  /// False, and no mark, while the power is off.
+  bool mark_of_guest(std::string_view text);
   Result<void> open_backing(const Settings& settings);
   void make_written_maps(bool fresh);
   Result<model::TimeNs> add_fault_now(const model::FaultSpec& fault);

@@ -42,6 +42,7 @@ Pacer::Pacer(model::Machine& machine, const Clock& clock)
     : machine_(machine),
       simulation_(machine.simulation()),
       clock_(clock),
+      answers_at_once_(clock.kind != Clock::Kind::real),
       anchor_{wall_now(), simulation_.now(), clock.slowdown},
       latencies_(machine.device_count()),
       power_cuts_seen_(machine.power_cuts()) {}
@@ -84,6 +85,7 @@ void Pacer::set_clock(const Clock& clock) {
   const std::lock_guard lock(mutex_);
   catch_up();
   clock_ = clock;
+  answers_at_once_ = !paced();
   anchor_ = {wall_now(), simulation_.now(), clock.slowdown};
   ++clock_changes_;
   if (!paced()) finish_waiting();

@@ -87,6 +87,8 @@ class Pacer {
   }
 
   Clock clock() const;
+  /// With clock=off: serve() runs the model ahead and never waits. Takes no lock.
+  bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues from where it is
 
   /// From now on answers leave so long before their modelled instant.
@@ -150,6 +152,7 @@ class Pacer {
   mutable std::mutex mutex_;
   std::function<bool()> failed_;
   Clock clock_;
+  std::atomic<bool> answers_at_once_;
   ClockAnchor anchor_;
   std::uint64_t clock_changes_ = 0;
   std::vector<DeviceLatency> latencies_;

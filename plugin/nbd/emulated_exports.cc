@@ -1,7 +1,6 @@
 // The exports of emulated hardware: each device of the machine, and `mark`.
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 
 #include "plugin/emulation/emulation.h"
 #include "plugin/nbd/export.h"
@@ -62,12 +61,9 @@ class EmulatedMark final : public MarkExport {
   static constexpr const char* kDescription = "marks for the recording; reading gives the server's instance";
   explicit EmulatedMark(emulation::Emulation& emulation) : emulation_(emulation) {}
   std::string description() const override { return kDescription; }
+  emulation::Answer serve(const model::Request& request) override { return emulation_.serve_marks(request); }
 
  private:
-  std::string text() const override { return emulation_.instance(); }
-  emulation::Answer mark(std::string_view text) override {
-    return emulation_.mark_of_guest(text) ? emulation::Answer{} : emulation::Answer{EIO, "the power is off"};
-  }
   emulation::Emulation& emulation_;
 };
 

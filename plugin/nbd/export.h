@@ -11,6 +11,7 @@
 
 #include "plugin/base/result.h"
 #include "plugin/emulation/answer.h"
+#include "plugin/emulation/mark_disk.h"
 #include "plugin/media/written_map.h"
 #include "plugin/model/device.h"
 
@@ -66,24 +67,17 @@ class ExportTable {
   virtual Result<std::unique_ptr<Export>> open(std::string_view name) = 0;
 };
 
-/// The 4 KiB of an export that takes marks: reading gives a text and NULs, writing a text that ends with a
-/// NUL.
+/// An export that takes marks (plugin/emulation/mark_disk.h).
 class MarkExport : public Export {
  public:
-  static constexpr std::uint32_t kBytes = 4096;
-  static constexpr std::size_t kTextBytesMax = 511;
-
-  MarkExport();
   const ExportTraits& traits() const override { return traits_; }
-  emulation::Answer serve(const model::Request& request) override;
-
- protected:
-  virtual std::string text() const = 0;
-  /// 1 to kTextBytesMax bytes.
-  virtual emulation::Answer mark(std::string_view text) = 0;
 
  private:
-  ExportTraits traits_;
+  ExportTraits traits_{.bytes = emulation::kMarkDiskBytes,
+                       .preferred_bytes = model::kSectorBytes,
+                       .maximum_bytes = emulation::kMarkDiskBytes,
+                       .zero = false,
+                       .cache = false};
 };
 
 // The servers outlive their tables.

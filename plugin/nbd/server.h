@@ -10,8 +10,7 @@
 #include <thread>
 #include <type_traits>
 
-#include "plugin/emulation/control_socket.h"
-#include "plugin/emulation/emulation.h"
+#include "plugin/emulation/served_machine.h"
 #include "plugin/emulation/settings.h"
 #include "plugin/nbd/export.h"
 #include "plugin/stages/stage_server.h"
@@ -20,11 +19,11 @@ namespace headcrash::nbd {
 
 struct Server {
   emulation::Settings settings;
-  std::optional<emulation::Hardware> hardware;      ///< until the emulation takes it
-  std::unique_ptr<emulation::Emulation> emulation;  ///< either this
-  std::unique_ptr<stages::StageServer> stages;      ///< or these
+  std::optional<emulation::Hardware> hardware;        ///< until the machine takes it
+  std::unique_ptr<emulation::ServedMachine> machine;  ///< either this
+  std::unique_ptr<stages::StageServer> stages;        ///< or these
+  std::unique_ptr<emulation::ControlSocket> control;  ///< of the stages
   std::unique_ptr<ExportTable> exports;
-  std::unique_ptr<emulation::ControlSocket> control;
   emulation::FailureLog failures;
   std::thread watcher;
 };
