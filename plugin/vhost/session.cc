@@ -14,6 +14,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "plugin/base/descriptor.h"
@@ -35,6 +36,8 @@ struct Queue {
   SplitRing ring;
   RingPlace place;
   bool started = false, enabled = false;
+  bool look = false;   ///< chains may wait of which no kick will tell
+  bool quiet = false;  ///< the driver was asked for no kicks
   Descriptor kick;
   std::shared_ptr<const Descriptor> call;
 };
@@ -59,9 +62,8 @@ class Session {
         disk_(disk),
         features_(device_features(disk) | kProtocolFeatures),
         failed_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        queues_(options.queues) {
-    for (unsigned i = 0; i < options.workers; ++i) workers_.emplace_back([this] { work(); });
-  }
+        workers_max_(options.workers),
+        queues_(options.queues) {}
 
   ~Session() {
     {
@@ -76,23 +78,31 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   Result<void> run() {
+    // A call descriptor may be a pipe that nobody reads: that is the client's loss and not our end. The workers
+    // take the mask over.
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
     while (true) {
       std::vector<pollfd> watched = {
           {socket_, POLLIN, 0}, {stop_, POLLIN, 0}, {failed_event_.get(), POLLIN, 0}};
       std::vector<std::size_t> which;
+      bool look = false;
       for (std::size_t i = 0; i < queues_.size(); ++i) {
         if (!queues_[i].started || !queues_[i].enabled || !queues_[i].kick.is_open()) continue;
         watched.push_back({queues_[i].kick.get(), POLLIN, 0});
         which.push_back(i);
+        look = look || queues_[i].look;
       }
-      if (::poll(watched.data(), watched.size(), -1) < 0) {
+      if (::poll(watched.data(), watched.size(), look ? 0 : -1) < 0) {
         if (errno == EINTR) continue;
         return fail("vhost-user", base::errno_text(errno));
       }
       if (watched[2].revents != 0) return error();
       if (watched[1].revents != 0) return {};
       for (std::size_t i = 0; i < which.size(); ++i)
-        if (watched[3 + i].revents != 0)
+        if (watched[3 + i].revents != 0 || queues_[which[i]].look)
           if (auto kicked = on_kick(which[i]); !kicked) return kicked;
       if (watched[0].revents == 0) continue;
       auto received = receive();
@@ -327,6 +337,7 @@ class Session {
     const std::lock_guard lock(mutex_);
     if (auto placed = queue.ring.place(queue.place); !placed) return placed;
     queue.started = true;
+    queue.look = memory_ != nullptr;  // what was offered while it stood still
     return {};
   }
 
@@ -334,7 +345,7 @@ class Session {
     auto queue = find(ring);
     if (!queue) return pass_on(queue);
     std::unique_lock lock(mutex_);
-    (*queue)->started = false;
+    (*queue)->started = (*queue)->look = false;
     given_back_.wait(lock, [&] { return (*queue)->ring.in_flight() == 0 || error_.has_value(); });
     if (error_) return tl::unexpected<Error>(*error_);
     (*queue)->kick.reset();
@@ -349,28 +360,89 @@ class Session {
     Queue& queue = queues_[index];
     std::uint64_t count = 0;
     const ssize_t got = ::read(queue.kick.get(), &count, sizeof count);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
-    if (got != sizeof count) return fail("vhost-user", "a kick descriptor is no eventfd");
+    const bool kicked = got == sizeof count;
+    if (!kicked && !(got < 0 && (errno == EAGAIN || errno == EINTR)))
+      return fail("vhost-user", "a kick descriptor is no eventfd");
+    if (!kicked && !queue.look) return {};
+    queue.look = false;
     if (!memory_) return fail("vhost-user", "a ring is kicked before memory was shared");
+    return disk_.answers_at_once && disk_.answers_at_once() ? serve_here(index) : hand_out(index);
+  }
+
+  Result<void> hand_out(std::size_t index) {
+    Queue& queue = queues_[index];
+    if (queue.quiet)
+      if (auto asked = want_kicks(queue, true); !asked) return asked;
     while (true) {
       const std::lock_guard lock(mutex_);
       auto chain = queue.ring.take(*memory_);
       if (!chain) return pass_on(chain);
       if (!*chain) return {};
       work_.push_back({index, std::move(**chain), memory_});
+      if (auto there = see_to_workers(); !there) return there;
       work_there_.notify_one();
     }
   }
 
+  /// Under the mutex: one more, unless as many sleep as there is work, or there are as many as there may be.
+  Result<void> see_to_workers() {
+    if (work_.size() <= idle_ || workers_.size() >= workers_max_) return {};
+    try {
+      workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+      // With those there are it takes longer.
+      if (workers_.empty()) return fail("vhost-user", "no thread can be started", error.what());
+    }
+    return {};
+  }
+
+  /// One round through the ring at most: other rings and messages wait.
+  Result<void> serve_here(std::size_t index) {
+    Queue& queue = queues_[index];
+    if (!queue.quiet)
+      if (auto asked = want_kicks(queue, false); !asked) return asked;
+    bool tell = false;
+    queue.look = true;  // after a whole round more may have come
+    for (std::uint32_t i = 0; i < queue.ring.size(); ++i) {
+      auto chain = take(queue);
+      if (chain && !*chain) {
+        if (auto asked = want_kicks(queue, true); !asked) return asked;
+        chain = take(queue);
+      }
+      if (!chain) return pass_on(chain);
+      if (!*chain) {
+        queue.look = false;
+        break;
+      }
+      const auto written = execute(*memory_, **chain, disk_);
+      if (!written) return pass_on(written);
+      const std::lock_guard lock(mutex_);
+      const auto told = queue.ring.give_back(*memory_, (*chain)->head, *written);
+      if (!told) return pass_on(told);
+      tell = tell || *told;
+    }
+    const std::lock_guard lock(mutex_);
+    if (tell) interrupt(queue);
+    return {};
+  }
+
+  Result<std::optional<Chain>> take(Queue& queue) {
+    const std::lock_guard lock(mutex_);
+    return queue.ring.take(*memory_);
+  }
+
+  Result<void> want_kicks(Queue& queue, bool wanted) {
+    const std::lock_guard lock(mutex_);
+    queue.quiet = !wanted;
+    return queue.ring.want_kicks(*memory_, wanted);
+  }
+
   void work() {
-    // A call descriptor may be a pipe that nobody reads: that is the client's loss and not our end.
-    sigset_t pipe;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
     std::unique_lock lock(mutex_);
     while (true) {
+      ++idle_;
       work_there_.wait(lock, [this] { return ending_ || !work_.empty(); });
+      --idle_;
       if (ending_) return;
       const Work item = std::move(work_.front());
       work_.pop_front();
@@ -390,12 +462,17 @@ class Session {
       if (!error_) error_ = written ? tell.error() : written.error();
       const std::uint64_t one = 1;
       static_cast<void>(::write(failed_event_.get(), &one, sizeof one) == sizeof one);
-    } else if (*tell && queue.call && queue.call->is_open()) {
-      // A counter at its limit has an interrupt that nobody has taken yet.
-      const std::uint64_t one = 1;
-      static_cast<void>(::write(queue.call->get(), &one, sizeof one) == sizeof one);
+    } else if (*tell) {
+      interrupt(queue);
     }
     given_back_.notify_all();
+  }
+
+  /// Under the mutex. A counter at its limit has an interrupt that nobody has taken yet.
+  static void interrupt(const Queue& queue) {
+    const std::uint64_t one = 1;
+    if (queue.call && queue.call->is_open())
+      static_cast<void>(::write(queue.call->get(), &one, sizeof one) == sizeof one);
   }
 
   Result<void> error() {
@@ -407,6 +484,7 @@ class Session {
   const Disk& disk_;
   const std::uint64_t features_;
   const Descriptor failed_event_;
+  const std::size_t workers_max_;
   std::uint64_t protocol_ = 0;
   std::shared_ptr<const GuestMemory> memory_;  ///< the session's thread only; each work item keeps its own
 
@@ -415,6 +493,7 @@ class Session {
   std::deque<Work> work_;
   std::optional<Error> error_;
   bool ending_ = false;
+  std::size_t idle_ = 0;  ///< workers that sleep
   std::condition_variable work_there_, given_back_;
   std::vector<std::thread> workers_;
 };
