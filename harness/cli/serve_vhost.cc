@@ -156,7 +156,7 @@ int serve_vhost(const ServeVhost& what) {
   Result<void> started;
   {
     const InterruptsBlocked blocked;
-    served->machine->start();
+    served->machine->start(emulation::Way::vhost_user);
     started =
         served->disks->start(served->machine->emulation(), {.queues = vhost::kQueuesMax},
                              [](const std::string& line) { fmt::print(stderr, "headcrash: {}\n", line); });

@@ -82,7 +82,7 @@ class ControlAnswer : public testing::Test {
     auto made = Emulation::create(settings, *load_hardware(settings));
     EXPECT_TRUE(made) << made.error().message();
     emulation_ = std::move(*made);
-    emulation_->start();
+    emulation_->start(Way::nbd);
   }
   json ask(std::string_view line) {
     const std::string text = answer(*emulation_, line, [] { return false; });

@@ -104,11 +104,12 @@ Emulation::~Emulation() {
   static_cast<void>(stop());
 }
 
-void Emulation::start() {
+void Emulation::start(Way way) {
   pacer_->start();
   if (lead_ns_) return pacer_->set_lead(*lead_ns_);
-  calibration_ = std::jthread(
-      [this](const std::stop_token& stopped) { pacer_->set_lead(measure_transport_time(stopped)); });
+  calibration_ = std::jthread([this, way](const std::stop_token& stopped) {
+    pacer_->set_lead(measure_transport_time(way, stopped));
+  });
 }
 
 Result<void> Emulation::stop() {

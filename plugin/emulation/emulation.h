@@ -14,6 +14,7 @@
 #include "plugin/emulation/pacer.h"
 #include "plugin/emulation/settings.h"
 #include "plugin/emulation/statistics.h"
+#include "plugin/emulation/transport_time.h"
 #include "plugin/media/written_map.h"
 #include "plugin/record/backing.h"
 
@@ -49,7 +50,8 @@ class Emulation {
   Emulation(const Emulation&) = delete;
   Emulation& operator=(const Emulation&) = delete;
 
-  void start();
+  /// Model time begins. `way`: by which requests and answers travel, unless the settings say how long they do.
+  void start(Way way);
   /// For the statistics: how many requests of a connection the server takes together; 0: not known.
   void set_threads(unsigned threads) { threads_ = threads; }
   void shut_down() { pacer_->shut_down(); }

@@ -25,8 +25,8 @@ Result<std::unique_ptr<ServedMachine>> ServedMachine::open(const Settings& setti
   return self;
 }
 
-void ServedMachine::start() {
-  emulation_->start();
+void ServedMachine::start(Way way) {
+  emulation_->start(way);
   if (control_)
     control_->start([this](std::string_view line, const std::function<bool()>& given_up) {
       return answer(*emulation_, line, given_up);

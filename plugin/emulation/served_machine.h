@@ -26,7 +26,7 @@ class ServedMachine {
   ServedMachine& operator=(const ServedMachine&) = delete;
 
   Emulation& emulation() { return *emulation_; }
-  void start();
+  void start(Way way);
   void shut_down() { emulation_->shut_down(); }
   /// Error: the recording lacks its end.
   Result<void> stop();

@@ -1,7 +1,8 @@
-// Ping-pong over a socket pair (transport_time.h).
+// Ping-pong over a socket pair, or with two eventfds (transport_time.h).
 #include "plugin/emulation/transport_time.h"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,11 +10,15 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "plugin/base/descriptor.h"
 
 namespace headcrash::emulation {
 namespace {
@@ -84,10 +89,18 @@ void answer_requests(int fd, std::mutex& turn) {
   }
 }
 
-/// The client's end, with the threads that serve the other one.
 class Peer {
  public:
-  Peer() {
+  virtual ~Peer() = default;
+  virtual bool up() const = 0;
+  /// Nothing when the other end does not answer in time.
+  virtual std::optional<WallNs> round() = 0;
+};
+
+/// The client's end, with the threads that serve the other one.
+class SocketPeer final : public Peer {
+ public:
+  SocketPeer() {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()) != 0) return;
     try {
       while (servers_.size() < kServerThreads)
@@ -95,20 +108,19 @@ class Peer {
     } catch (const std::system_error&) {  // no more threads: those there are will do
     }
   }
-  ~Peer() {
+  ~SocketPeer() override {
     if (ends_[0] < 0) return;
     shutdown(ends_[0], SHUT_RDWR);
     for (std::thread& server : servers_) server.join();
     close(ends_[0]);
     close(ends_[1]);
   }
-  Peer(const Peer&) = delete;
-  Peer& operator=(const Peer&) = delete;
+  SocketPeer(const SocketPeer&) = delete;
+  SocketPeer& operator=(const SocketPeer&) = delete;
 
-  bool up() const { return !servers_.empty(); }
+  bool up() const override { return !servers_.empty(); }
 
-  /// Nothing when the other end does not answer in time.
-  std::optional<WallNs> round() {
+  std::optional<WallNs> round() override {
     std::array<char, kHeaderBytes + kPayloadBytes> bytes = {};
     const WallNs before = wall_now();
     if (send(ends_[0], bytes.data(), kRequestBytes, MSG_NOSIGNAL) < 0) return std::nullopt;
@@ -120,6 +132,77 @@ class Peer {
   std::array<int, 2> ends_ = {-1, -1};
   std::mutex turn_;
   std::vector<std::thread> servers_;
+};
+
+/// As plugin/vhost/session.h: who sees the kick, and who executes the command.
+class EventPeer final : public Peer {
+ public:
+  EventPeer() {
+    if (!kick_.is_open() || !call_.is_open()) return;
+    try {
+      threads_.emplace_back([this] { take_kicks(); });
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // then it is not up
+    }
+  }
+  ~EventPeer() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    there_.notify_all();
+    tell(kick_);
+    for (std::thread& thread : threads_) thread.join();
+  }
+  EventPeer(const EventPeer&) = delete;
+  EventPeer& operator=(const EventPeer&) = delete;
+
+  bool up() const override { return threads_.size() == 2; }
+
+  std::optional<WallNs> round() override {
+    const WallNs before = wall_now();
+    tell(kick_);
+    if (!wait(call_)) return std::nullopt;
+    return wall_now() - before - kServiceNs;
+  }
+
+ private:
+  static void tell(const base::Descriptor& event) {
+    const std::uint64_t one = 1;
+    static_cast<void>(::write(event.get(), &one, sizeof one) == sizeof one);
+  }
+  static bool wait(const base::Descriptor& event, int patience_ms = kPatienceMs) {
+    pollfd ready = {.fd = event.get(), .events = POLLIN, .revents = 0};
+    std::uint64_t count = 0;
+    return poll(&ready, 1, patience_ms) == 1 && ::read(event.get(), &count, sizeof count) == sizeof count;
+  }
+  void take_kicks() {
+    while (true) {
+      const bool kicked = wait(kick_, -1);
+      const std::lock_guard lock(mutex_);
+      if (ending_) return;
+      waiting_ = waiting_ || kicked;
+      there_.notify_one();
+    }
+  }
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      there_.wait(lock, [this] { return ending_ || waiting_; });
+      if (ending_) return;
+      waiting_ = false;
+      lock.unlock();
+      serve_as_a_drive();
+      tell(call_);
+      lock.lock();
+    }
+  }
+
+  base::Descriptor kick_{::eventfd(0, EFD_CLOEXEC)}, call_{::eventfd(0, EFD_CLOEXEC)};
+  std::mutex mutex_;
+  bool waiting_ = false, ending_ = false;
+  std::condition_variable there_;
+  std::vector<std::thread> threads_;
 };
 
 /// The median of a batch of rounds.
@@ -139,14 +222,20 @@ std::optional<WallNs> measure_batch(Peer& peer, const std::stop_token& stopped) 
 
 }  // namespace
 
-WallNs measure_transport_time(const std::stop_token& stopped) {
-  Peer peer;
-  if (!peer.up()) return 0;
+WallNs measure_transport_time(Way way, const std::stop_token& stopped) {
+  std::unique_ptr<Peer> peer;
+  if (way == Way::nbd) {
+    peer = std::make_unique<SocketPeer>();
+  } else {
+    peer = std::make_unique<EventPeer>();
+  }
+  if (!peer->up()) return 0;
+  const WallNs protocol_ns = way == Way::nbd ? kProtocolNs : 0;
   WallNs least = kLeadMaxNs;
   for (int batch = 0; batch < kBatches; ++batch) {
-    const auto measured = measure_batch(peer, stopped);
+    const auto measured = measure_batch(*peer, stopped);
     if (!measured) return 0;
-    least = std::min(least, *measured + kProtocolNs);
+    least = std::min(least, *measured + protocol_ns);
   }
   return std::max<WallNs>(least, 0);
 }

@@ -19,6 +19,10 @@
 // batches the least one counts, because a busy neighbour only ever adds. kProtocolNs is what nbdkit and
 // libnbd add, a client that polls takes about as much less. Origin of the number: calibration, at each start.
 
+// Over vhost-user the way is another one: the client writes an eventfd, a session's thread wakes up in poll() and
+// hands the request to a worker, who waits as a drive does and writes the eventfd that the client polls.
+
+#include <cstdint>
 #include <stop_token>
 
 #include "plugin/emulation/clock.h"
@@ -30,8 +34,10 @@ namespace headcrash::emulation {
 inline constexpr WallNs kProtocolNs = 25 * model::kMicrosecondNs;
 inline constexpr WallNs kLeadMaxNs = 200 * model::kMicrosecondNs;  ///< what `auto` takes at most
 
+enum class Way : std::uint8_t { nbd, vhost_user };
+
 /// Takes some 0.8 s, less when it is stopped. 0 when it cannot be measured here. Blocks all signals in its
 /// thread.
-WallNs measure_transport_time(const std::stop_token& stopped = {});
+WallNs measure_transport_time(Way way, const std::stop_token& stopped = {});
 
 }  // namespace headcrash::emulation

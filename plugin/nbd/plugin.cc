@@ -152,7 +152,7 @@ int on_after_fork() noexcept {
         });
       return 0;
     }
-    server->machine->start();
+    server->machine->start(emulation::Way::nbd);
     server->watcher = std::thread(watch_for_the_end);
     return 0;
   });

@@ -27,7 +27,7 @@ class ServedDisk {
     auto hardware = emulation::load_hardware(settings);
     server = std::move(*MachineServer::listen(socket(), {"hd0"}));
     machine = std::move(*emulation::ServedMachine::open(settings, std::move(*hardware)));
-    machine->start();
+    machine->start(emulation::Way::vhost_user);
     EXPECT_TRUE(server->start(machine->emulation(), {}, [this](const std::string& line) {
       const std::lock_guard lock(mutex_);
       log_ += line + "\n";

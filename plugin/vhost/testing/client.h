@@ -206,6 +206,12 @@ class TestClient {
   std::uint16_t used(std::uint32_t index) {
     return std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).load();
   }
+  /// Which command the entry of `used` is about.
+  std::uint16_t used_slot(std::uint32_t index, std::uint16_t entry) {
+    std::uint32_t head = 0;
+    std::memcpy(&head, ring(index) + 0x2004 + std::size_t{8} * (entry % size), sizeof head);
+    return static_cast<std::uint16_t>(head / 3);
+  }
   /// Waits for at most 2 s.
   bool wait_used(std::uint32_t index, std::uint16_t count) {
     for (int i = 0; i < 2000 && used(index) != count; ++i)
