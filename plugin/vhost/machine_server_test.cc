@@ -136,12 +136,12 @@ TEST(VhostMachinePower, ACutInTheMiddleOfARequestFailsItAndWhatFollows) {
 }
 
 TEST(VhostMachineClients, AreServedTogetherInAnyNumber) {
-  ServedDisk disk("real:20");
+  ServedDisk disk("real:20", "off");
   TestClient client(disk.socket());
   client.size = 128;
   client.set_up();
   for (std::uint16_t slot = 0; slot < 40; ++slot)
-    client.begin(0, slot, kIn, std::uint64_t{3000} * slot, 512, true);
+    client.begin(0, slot, kOut, std::uint64_t{3000} * slot, 512, false);
   EXPECT_TRUE(disk.wait_in_flight(40));
   disk.emulation().set_clock({.kind = emulation::Clock::Kind::off});
   EXPECT_TRUE(client.wait_used(0, 40));
