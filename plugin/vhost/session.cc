@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -28,9 +29,10 @@ using base::Descriptor;
 
 constexpr std::uint64_t kProtocolFeatures = std::uint64_t{1} << 30;  ///< among the device's features
 constexpr std::uint64_t kIndirectFeature = std::uint64_t{1} << 28;
-constexpr std::uint64_t kMqFeature = 1U << 0, kReplyAck = 1U << 3,
-                        kConfigFeature = 1U << 9;  ///< among the protocol's
-constexpr std::uint64_t kSupported = kMqFeature | kReplyAck | kConfigFeature;
+constexpr std::uint64_t kMqFeature = 1U << 0, kReplyAck = 1U << 3, kBackendRequests = 1U << 5,
+                        kConfigFeature = 1U << 9,
+                        kInBand = 1U << 14;  ///< among the protocol's
+constexpr std::uint64_t kSupported = kMqFeature | kReplyAck | kBackendRequests | kConfigFeature | kInBand;
 
 struct Queue {
   SplitRing ring;
@@ -85,12 +87,15 @@ class Session {
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
     while (true) {
-      std::vector<pollfd> watched = {
-          {socket_, POLLIN, 0}, {stop_, POLLIN, 0}, {failed_event_.get(), POLLIN, 0}};
+      std::vector<pollfd> watched = {{socket_, POLLIN, 0},
+                                     {stop_, POLLIN, 0},
+                                     {failed_event_.get(), POLLIN, 0},
+                                     {backend_.get(), POLLIN, 0}};
+      const std::size_t rings_at = watched.size();
       std::vector<std::size_t> which;
       bool look = false;
       for (std::size_t i = 0; i < queues_.size(); ++i) {
-        if (!queues_[i].started || !queues_[i].enabled || !queues_[i].kick.is_open()) continue;
+        if (!queues_[i].started || !queues_[i].enabled) continue;
         watched.push_back({queues_[i].kick.get(), POLLIN, 0});
         which.push_back(i);
         look = look || queues_[i].look;
@@ -101,8 +106,10 @@ class Session {
       }
       if (watched[2].revents != 0) return error();
       if (watched[1].revents != 0) return {};
+      if (watched[3].revents != 0)
+        if (auto told = receive_ack(); !told) return told;
       for (std::size_t i = 0; i < which.size(); ++i)
-        if (watched[3 + i].revents != 0 || queues_[which[i]].look)
+        if (watched[rings_at + i].revents != 0 || queues_[which[i]].look)
           if (auto kicked = on_kick(which[i]); !kicked) return kicked;
       if (watched[0].revents == 0) continue;
       auto received = receive();
@@ -232,6 +239,10 @@ class Session {
       case Verb::set_vring_base:
       case Verb::set_vring_enable:
         return set_state(received.header.verb, std::get<RingState>(received.payload));
+      case Verb::vring_kick:
+        return kick_in_band(std::get<RingState>(received.payload).ring);
+      case Verb::set_backend_req_fd:
+        return set_backend(received.files);
       case Verb::set_vring_addr:
         return set_address(std::get<RingAddress>(received.payload));
       case Verb::set_vring_kick:
@@ -325,7 +336,7 @@ class Session {
       (*queue)->call = std::make_shared<const Descriptor>(std::move(file));
       return {};
     }
-    if (!file.is_open())
+    if (!file.is_open() && (protocol_ & kInBand) == 0)
       return fail("vhost-user", "a ring without a kick descriptor is to be polled, which is not supported");
     (*queue)->kick = std::move(file);
     return start_ring(**queue, what.ring);
@@ -354,16 +365,70 @@ class Session {
     return answer_value(Verb::get_vring_base, state);
   }
 
+  // ---- notifications without descriptors: messages on the socket, and on a channel of our own requests
+
+  /// What is offered on a ring that stands still is looked at when it is started.
+  Result<void> kick_in_band(std::uint32_t ring) {
+    if ((protocol_ & kInBand) == 0) return fail("vhost-user", "VRING_KICK was not negotiated");
+    auto queue = find(ring);
+    if (!queue) return pass_on(queue);
+    if ((*queue)->started) (*queue)->look = true;
+    return {};
+  }
+
+  Result<void> set_backend(std::vector<Descriptor>& files) {
+    if ((protocol_ & kBackendRequests) == 0 || files.size() != 1)
+      return fail("vhost-user", "SET_BACKEND_REQ_FD was not negotiated, or has no descriptor");
+    const std::lock_guard lock(mutex_);
+    backend_ = std::move(files.front());
+    ack_bytes_ = 0;
+    acks_due_ = 0;
+    return {};
+  }
+
+  /// Under the mutex. Waits for nobody: the client may be waiting for us.
+  void call_in_band(std::uint32_t ring) {
+    const bool wants_ack = (protocol_ & kReplyAck) != 0;
+    const std::vector<std::byte> message = ring_call(ring, wants_ack);
+    const ssize_t sent = ::send(backend_.get(), message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent == static_cast<ssize_t>(message.size())) {
+      acks_due_ += wants_ack ? 1 : 0;
+    } else if (!(sent < 0 &&
+                 (errno == EPIPE || errno == ECONNRESET))) {  // the end of the client is seen elsewhere
+      fail_session({"vhost-user", "the client does not read what its back-end tells", ""});
+    }
+  }
+
+  Result<void> receive_ack() {
+    const std::lock_guard lock(mutex_);
+    const ssize_t got =
+        ::recv(backend_.get(), ack_.data() + ack_bytes_, ack_.size() - ack_bytes_, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+    if (got <= 0) {
+      backend_.reset();
+      return {};
+    }
+    ack_bytes_ += static_cast<std::size_t>(got);
+    if (ack_bytes_ < ack_.size()) return {};
+    ack_bytes_ = 0;
+    if (auto good = parse_ring_call_ack(ack_); !good) return good;
+    if (acks_due_ == 0) return fail("vhost-user", "the client answers what was not asked");
+    --acks_due_;
+    return {};
+  }
+
   // ---- requests
 
   Result<void> on_kick(std::size_t index) {
     Queue& queue = queues_[index];
-    std::uint64_t count = 0;
-    const ssize_t got = ::read(queue.kick.get(), &count, sizeof count);
-    const bool kicked = got == sizeof count;
-    if (!kicked && !(got < 0 && (errno == EAGAIN || errno == EINTR)))
-      return fail("vhost-user", "a kick descriptor is no eventfd");
-    if (!kicked && !queue.look) return {};
+    if (queue.kick.is_open()) {
+      std::uint64_t count = 0;
+      const ssize_t got = ::read(queue.kick.get(), &count, sizeof count);
+      if (got != sizeof count && !(got < 0 && (errno == EAGAIN || errno == EINTR)))
+        return fail("vhost-user", "a kick descriptor is no eventfd");
+      if (got == sizeof count) queue.look = true;
+    }
+    if (!queue.look) return {};
     queue.look = false;
     if (!memory_) return fail("vhost-user", "a ring is kicked before memory was shared");
     return disk_.answers_at_once && disk_.answers_at_once() ? serve_here(index) : hand_out(index);
@@ -459,9 +524,7 @@ class Session {
     Result<bool> tell = false;
     if (written) tell = queue.ring.give_back(*item.memory, item.chain.head, *written);
     if (!written || !tell) {
-      if (!error_) error_ = written ? tell.error() : written.error();
-      const std::uint64_t one = 1;
-      static_cast<void>(::write(failed_event_.get(), &one, sizeof one) == sizeof one);
+      fail_session(written ? tell.error() : written.error());
     } else if (*tell) {
       interrupt(queue);
     }
@@ -469,10 +532,20 @@ class Session {
   }
 
   /// Under the mutex. A counter at its limit has an interrupt that nobody has taken yet.
-  static void interrupt(const Queue& queue) {
+  void interrupt(const Queue& queue) {
     const std::uint64_t one = 1;
-    if (queue.call && queue.call->is_open())
+    if (queue.call && queue.call->is_open()) {
       static_cast<void>(::write(queue.call->get(), &one, sizeof one) == sizeof one);
+    } else if ((protocol_ & kInBand) != 0 && backend_.is_open()) {
+      call_in_band(static_cast<std::uint32_t>(&queue - queues_.data()));
+    }
+  }
+
+  /// Under the mutex: the session's thread ends it.
+  void fail_session(Error error) {
+    if (!error_) error_ = std::move(error);
+    const std::uint64_t one = 1;
+    static_cast<void>(::write(failed_event_.get(), &one, sizeof one) == sizeof one);
   }
 
   Result<void> error() {
@@ -485,13 +558,17 @@ class Session {
   const std::uint64_t features_;
   const Descriptor failed_event_;
   const std::size_t workers_max_;
-  std::uint64_t protocol_ = 0;
+  std::atomic<std::uint64_t> protocol_ = 0;
   std::shared_ptr<const GuestMemory> memory_;  ///< the session's thread only; each work item keeps its own
 
   std::mutex mutex_;  ///< guards rings, call descriptors, and what follows
   std::vector<Queue> queues_;
   std::deque<Work> work_;
   std::optional<Error> error_;
+  Descriptor backend_;  ///< on which we ask; replaced and closed by the session's thread only
+  std::array<std::byte, kAckBytes> ack_ = {};
+  std::size_t ack_bytes_ = 0;
+  std::uint64_t acks_due_ = 0;
   bool ending_ = false;
   std::size_t idle_ = 0;  ///< workers that sleep
   std::condition_variable work_there_, given_back_;

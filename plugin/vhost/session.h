@@ -7,6 +7,9 @@
 //       it answers at once:  the session's thread itself
 //   who has executed a command (block_command.h) hands the chain back and writes the call descriptor
 //
+// A ring without kick and call descriptors is told of and tells by messages, when the client wants that
+// (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS, as user-mode Linux in its time-travel mode does).
+//
 // While the session's thread serves a ring itself it asks the driver for no kicks, and interrupts it once
 // when the ring is empty: a request costs no system call then. A chain is handed back in the memory that it
 // was taken from, even when the client has shared another one since. A ring is stopped (GET_VRING_BASE) when

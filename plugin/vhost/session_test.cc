@@ -166,6 +166,58 @@ TEST(VhostSession, ADiskThatAnswersAtOnceIsServedWithoutKicksForEach) {
   EXPECT_FALSE(client.kicks_unwanted(0));
 }
 
+/// As a client sees a VRING_CALL: its five words.
+std::array<std::uint32_t, 5> next_call(int channel) {
+  std::array<std::uint32_t, 5> words = {};
+  pollfd there = {channel, POLLIN, 0};
+  if (::poll(&there, 1, 2000) == 1)
+    EXPECT_EQ(::recv(channel, words.data(), sizeof words, MSG_WAITALL), ssize_t{sizeof words});
+  return words;
+}
+void acknowledge(int channel, std::uint32_t value = 0) {
+  const std::array<std::uint32_t, 5> words = {4, 5, 8, value, 0};
+  EXPECT_EQ(::send(channel, words.data(), sizeof words, MSG_NOSIGNAL), ssize_t{sizeof words});
+}
+constexpr std::array<std::uint32_t, 5> kCallOfRing0 = {4, 1 | 8, 8, 0, 0};
+
+TEST(VhostSession, NotifiesByMessagesAClientThatWantsThem) {
+  for (const bool at_once : {false, true}) {
+    TestDisk memory;
+    Disk disk = memory.disk();
+    disk.answers_at_once = [at_once] { return at_once; };
+    TestClient client(disk);
+    const base::Descriptor channel = client.set_up_in_band();
+    for (std::uint16_t i = 1; i <= 3; ++i) {
+      client.begin(0, 0, kFlush, 0, 0, false);
+      EXPECT_EQ(client.kick_in_band(0), 0U);
+      EXPECT_EQ(next_call(channel.get()), kCallOfRing0);
+      EXPECT_EQ(client.used(0), i);
+      EXPECT_EQ(client.status(0), 0);
+      acknowledge(channel.get());
+    }
+    EXPECT_EQ(memory.flushes, 3);
+    client.hang_up();
+    EXPECT_EQ(client.error(), "no error");
+  }
+}
+
+TEST(VhostSession, EndsWhenACallIsRefusedOrAnsweredUnasked) {
+  TestDisk disk;
+  {
+    TestClient client(disk.disk());
+    const base::Descriptor channel = client.set_up_in_band();
+    client.begin(0, 0, kFlush, 0, 0, false);
+    EXPECT_EQ(client.kick_in_band(0), 0U);
+    EXPECT_EQ(next_call(channel.get()), kCallOfRing0);
+    acknowledge(channel.get(), 1);
+    EXPECT_NE(client.error().find("refused a VRING_CALL"), std::string::npos);
+  }
+  TestClient client(disk.disk());
+  const base::Descriptor channel = client.set_up_in_band();
+  acknowledge(channel.get());
+  EXPECT_NE(client.error().find("answers what was not asked"), std::string::npos);
+}
+
 TEST(VhostSession, RefusesWhatLiesBeyondTheDiskAndGoesOn) {
   TestDisk disk;
   TestClient client(disk.disk());
@@ -317,6 +369,20 @@ const Harm kHarms[] = {
      "not aligned"},
     {"NoFile", [](C& c) { c.send64(Verb::set_mem_table, 1, C::kGuest, C::kBytes, C::kUser, 0); },
      "1 regions and 0 files"},
+    {"KickedByAMessageUnasked",
+     [](C& c) {
+       c.send64(Verb::set_protocol_features, 1U << 3);
+       c.send_state(Verb::vring_kick, 0, 0);
+     },
+     "VRING_KICK was not negotiated"},
+    {"KickOfARingThatIsNot", [](C& c) { c.send_state(Verb::vring_kick, 7, 0); }, "there is no ring 7"},
+    {"ToBePolled",
+     [](C& c) {
+       c.send64(Verb::set_protocol_features, 1U << 3);
+       c.send64(Verb::set_vring_kick, 0x101);
+     },
+     "to be polled"},
+    {"BackendWithoutADescriptor", [](C& c) { c.send(Verb::set_backend_req_fd, {}); }, "has no descriptor"},
     {"RingThatIsNot", [](C& c) { c.send_state(Verb::set_vring_num, 2, 8); }, "there is no ring 2"},
     {"ChangedWhileInUse", [](C& c) { c.send_state(Verb::set_vring_num, 0, 8); }, "ring 0 is in use"},
     {"RingSize", [](C& c) { c.send_state(Verb::set_vring_num, 1, 12); }, "12 is no size"},

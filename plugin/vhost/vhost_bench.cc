@@ -56,7 +56,7 @@ double run_nbd(const std::string& socket, std::size_t depth, std::chrono::second
   std::vector<std::int64_t> cookies(depth);
   const auto begin = [&](std::size_t slot) {
     cookies[slot] = nbd_aio_pread(nbd, buffers[slot].data(), kBytes, random.below(kBlocks) * kBytes,
-                                  NBD_NULL_COMPLETION, 0);
+                                  nbd_completion_callback{}, 0);
   };
   const auto begun = Clock::now();
   for (std::size_t slot = 0; slot < depth; ++slot) begin(slot);

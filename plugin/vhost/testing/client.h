@@ -141,8 +141,8 @@ class TestClient {
   void send_descriptor(Verb verb, std::uint64_t ring, int file) {
     send(verb, std::as_bytes(std::span(&ring, 1)), {file});
   }
-  std::vector<std::byte> ask(Verb verb, std::span<const std::byte> payload = {}) {
-    send(verb, payload);
+  std::vector<std::byte> ask(Verb verb, std::span<const std::byte> payload = {}, std::uint32_t flags = 1) {
+    send(verb, payload, {}, flags);
     std::uint32_t header[3] = {};
     EXPECT_EQ(::recv(socket_.get(), header, sizeof header, MSG_WAITALL), 12);
     EXPECT_EQ(header[0], static_cast<std::uint32_t>(verb));
@@ -152,8 +152,8 @@ class TestClient {
               static_cast<ssize_t>(answer.size()));
     return answer;
   }
-  std::uint64_t ask64(Verb verb) {
-    const auto answer = ask(verb);
+  std::uint64_t ask64(Verb verb, std::span<const std::byte> payload = {}, std::uint32_t flags = 1) {
+    const auto answer = ask(verb, payload, flags);
     std::uint64_t value = 0;
     EXPECT_EQ(answer.size(), 8U);
     if (answer.size() == 8) std::memcpy(&value, answer.data(), 8);
@@ -175,14 +175,39 @@ class TestClient {
   }
   /// `base`: the index in `available` that comes next.
   void start(std::uint32_t ring, std::uint16_t base = 0) {
+    place(ring, base);
+    send_descriptor(Verb::set_vring_call, ring, call.get());
+    send_descriptor(Verb::set_vring_kick, ring, kicks[ring].get());
+    send_state(Verb::set_vring_enable, ring, 1);
+  }
+  void place(std::uint32_t ring, std::uint16_t base) {
     const std::uint64_t at = kUser + std::uint64_t{0x4000} * ring;
     send_state(Verb::set_vring_num, ring, size);
     send64(Verb::set_vring_addr, ring, at, at + 0x2000, at + 0x1000, 0);
     send_state(Verb::set_vring_base, ring, base);
     offered_[ring] = base;
-    send_descriptor(Verb::set_vring_call, ring, call.get());
-    send_descriptor(Verb::set_vring_kick, ring, kicks[ring].get());
-    send_state(Verb::set_vring_enable, ring, 1);
+  }
+  /// As set_up(), for a client that notifies by messages. Returns the channel on which the back-end asks.
+  base::Descriptor set_up_in_band() {
+    send64(Verb::set_features, ask64(Verb::get_features));
+    send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
+    int pair[2] = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    const base::Descriptor theirs(pair[1]);
+    send(Verb::set_backend_req_fd, {}, {theirs.get()});
+    share();
+    place(0, 0);
+    constexpr std::uint64_t kNoDescriptor = 0x100;
+    send64(Verb::set_vring_call, kNoDescriptor);
+    send64(Verb::set_vring_kick, kNoDescriptor);
+    send_state(Verb::set_vring_enable, 0, 1);
+    ask64(Verb::get_features);
+    return base::Descriptor(pair[0]);
+  }
+  /// With an answer, as user-mode Linux waits for one.
+  std::uint64_t kick_in_band(std::uint32_t index) {
+    const std::uint64_t state = index;
+    return ask64(Verb::vring_kick, std::as_bytes(std::span(&state, 1)), 9);
   }
 
   std::byte* ring(std::uint32_t index) { return memory + std::size_t{0x4000} * index; }
