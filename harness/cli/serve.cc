@@ -172,7 +172,7 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
   if (!machine.control_socket) machine.control_socket = socket.string() + ".control";
   return serve_vhost({.machine = std::move(machine),
                       .socket = socket,
-                      .guest_memory_bytes = *memory,
+                      .guest_memory_mib = *memory / kMiB,
                       .name = arguments.name(),
                       .as_json = arguments.as_json,
                       .command = arguments.command});

@@ -70,9 +70,8 @@ Result<Served> open(const ServeVhost& what) {
 }
 
 /// The guest's memory as a file that QEMU shares.
-std::vector<std::string> memory_words(std::uint64_t bytes) {
-  constexpr std::uint64_t kMiB = 1 << 20;
-  const std::string size = fmt::format("{}M", bytes / kMiB);
+std::vector<std::string> memory_words(std::uint64_t mib) {
+  const std::string size = fmt::format("{}M", mib);
   return {"-m",       size,
           "-object",  fmt::format("memory-backend-memfd,id=hcmem,size={},share=on", size),
           "-machine", "memory-backend=hcmem"};
@@ -128,7 +127,7 @@ void report_how_to_attach(const ServeVhost& what, Served& served, const std::vec
 
 int serve_until_the_end(const ServeVhost& what, Served& served) {
   emulation::Emulation& machine = served.machine->emulation();
-  const std::vector<std::string> memory = memory_words(what.guest_memory_bytes);
+  const std::vector<std::string> memory = memory_words(what.guest_memory_mib);
   std::vector<std::vector<std::string>> disks;
   for (std::size_t i = 0; i < machine.device_count(); ++i)
     disks.push_back(disk_words(fmt::format("hcvhost{}", i), served.disks->disk_sockets()[i], kQueuesPrinted));

@@ -12,10 +12,10 @@
 namespace headcrash::cli {
 
 struct ServeVhost {
-  device::ServedDeviceSpec machine;      ///< its NBD socket is not used
-  std::filesystem::path socket;          ///< of the first disk; plugin/vhost/machine_server.h
-  std::uint64_t guest_memory_bytes = 0;  ///< which QEMU shares with the server
-  std::string name;                      ///< what is served, for people
+  device::ServedDeviceSpec machine;    ///< its NBD socket is not used
+  std::filesystem::path socket;        ///< of the first disk; plugin/vhost/machine_server.h
+  std::uint64_t guest_memory_mib = 0;  ///< which QEMU shares with the server
+  std::string name;                    ///< what is served, for people
   bool as_json = false;
   std::vector<std::string> command;  ///< QEMU to run with the options added; empty: they are printed
 };
