@@ -156,7 +156,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 /// Over vhost-user instead of NBD.
 int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec machine) {
-  const auto refuse = [&](Error error) { return report_error(error, arguments.as_json); };
+  const auto refuse = [&](const Error& error) { return report_error(error, arguments.as_json); };
   if (!arguments.socket.empty())
     return refuse({"--socket", "is NBD's, and --vhost-user serves without NBD", "leave one of them out"});
   const auto& words = arguments.command;
