@@ -32,6 +32,7 @@ const std::map<std::string_view, std::string_view> kPlaceholders{
     {"--log", "FILE"},
     {"--log-size", "SIZE"},
     {"--machine", "FILE"},
+    {"--memory", "SIZE"},
     {"--modules", "FOLDER|FILE"},
     {"--only", "NAME,..."},
     {"--output", "PLACE"},
@@ -50,6 +51,7 @@ const std::map<std::string_view, std::string_view> kPlaceholders{
     {"--tear", "WORD"},
     {"--trace", "FILE"},
     {"--verdict", "VERDICT"},
+    {"--vhost-user", "SOCKET"},
     {"--workload", "NAME|FILE"},
 };
 

@@ -1,6 +1,7 @@
 // Disks for a user's QEMU (attach.h).
 #include "harness/cli/attach.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +41,16 @@ int run_command(std::vector<std::string> command, const std::vector<std::string>
     return report_error({command[0], "cannot be run", "check the command after --"}, false);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void PowerReport::look(bool on, std::uint64_t cuts, model::TimeNs last_cut_at) {
+  const bool was_cut = cuts != cuts_;
+  if (was_cut)
+    fmt::print(stderr, "The power was cut at {:.3f} s of model time.\n",
+               static_cast<double>(last_cut_at) / static_cast<double>(model::kSecondNs));
+  if (on && (was_cut || !on_)) fmt::print(stderr, "The power is on.\n");
+  cuts_ = cuts;
+  on_ = on;
 }
 
 }  // namespace headcrash::cli

@@ -1,7 +1,8 @@
-// headcrash serve: an emulated disk for a QEMU guest, or for anything else that speaks NBD.
+// headcrash serve: an emulated disk for a QEMU guest, or for anything else that speaks NBD or vhost-user.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "harness/cli/attach.h"
 #include "harness/cli/command.h"
 #include "harness/cli/serve_state.h"
+#include "harness/cli/serve_vhost.h"
 #include "harness/device/served_device.h"
 #include "harness/vm/guest.h"
 #include "plugin/base/scratch_folder.h"
@@ -25,7 +27,8 @@ namespace fs = std::filesystem;
 constexpr const char* kDefaultProfile = "hp-c2447";
 
 struct ServeArguments {
-  std::string profile, machine, size, store, record, socket, control, clock = "real", write_cache, tear, cut;
+  std::string profile, machine, size, store, record, socket, vhost_user, memory, control,
+      clock = "real", write_cache, tear, cut;
   std::vector<std::string> faults;
   std::uint64_t seed = 1;
   std::string states, state;
@@ -129,32 +132,11 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   std::fflush(stdout);
 }
 
-/// A line on stderr for each cut, and for each return of the power.
-class PowerReport {
- public:
-  void look(device::ServedDevice& served) {
-    const auto status = served.control().request({{"power", "status"}});
-    if (!status) return;  // the server is about to end, which its caller sees
-    const std::uint64_t cuts = status->at("cuts");
-    const bool on = status->at("power") == "on";
-    const bool was_cut = cuts != cuts_;
-    if (was_cut)
-      fmt::print(stderr, "The power was cut at {:.3f} s of model time.\n",
-                 status->at("last_cut_ns").get<double>() / static_cast<double>(model::kSecondNs));
-    if (on && (was_cut || !on_)) fmt::print(stderr, "The power is on.\n");
-    cuts_ = cuts;
-    on_ = on;
-  }
-
- private:
-  std::uint64_t cuts_ = 0;
-  bool on_ = true;
-};
-
 /// Instead of hardware: a state of a recording.
 int serve_one_state(const ServeArguments& arguments) {
   const bool of_hardware = !arguments.profile.empty() || !arguments.size.empty() ||
                            !arguments.store.empty() || !arguments.socket.empty() ||
+                           !arguments.vhost_user.empty() || !arguments.memory.empty() ||
                            !arguments.control.empty() || !arguments.write_cache.empty() ||
                            !arguments.tear.empty() || !arguments.cut.empty() || !arguments.faults.empty();
   if (of_hardware)
@@ -169,6 +151,33 @@ int serve_one_state(const ServeArguments& arguments) {
                       .command = arguments.command});
 }
 
+constexpr const char* kDefaultGuestMemory = "1G";
+constexpr std::uint64_t kMiB = 1 << 20;
+
+/// Over vhost-user instead of NBD.
+int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec machine) {
+  const auto refuse = [&](const Error& error) { return report_error(error, arguments.as_json); };
+  if (!arguments.socket.empty())
+    return refuse({"--socket", "is NBD's, and --vhost-user serves without NBD", "leave one of them out"});
+  const auto& words = arguments.command;
+  if (std::find(words.begin(), words.end(), "-m") != words.end())
+    return refuse({"-m", "is added to the command: QEMU shares this memory with the server",
+                   "leave it out, and give --memory SIZE"});
+  const auto memory =
+      base::parse_size(arguments.memory.empty() ? kDefaultGuestMemory : arguments.memory, "--memory");
+  if (!memory) return refuse(memory.error());
+  if (*memory == 0 || *memory % kMiB != 0)
+    return refuse({"--memory", arguments.memory + " is no whole number of MiB", "write 512M or 2G"});
+  const fs::path socket = fs::absolute(arguments.vhost_user);
+  if (!machine.control_socket) machine.control_socket = socket.string() + ".control";
+  return serve_vhost({.machine = std::move(machine),
+                      .socket = socket,
+                      .guest_memory_mib = *memory / kMiB,
+                      .name = arguments.name(),
+                      .as_json = arguments.as_json,
+                      .command = arguments.command});
+}
+
 int serve(ServeArguments& arguments) {
   if (!arguments.states.empty()) return serve_one_state(arguments);
   if (!arguments.state.empty())
@@ -176,6 +185,11 @@ int serve(ServeArguments& arguments) {
                         arguments.as_json);
   const Result<device::ServedDeviceSpec> spec = specification(arguments);
   if (!spec) return report_error(spec.error(), arguments.as_json);
+  if (!arguments.vhost_user.empty()) return serve_over_vhost(arguments, *spec);
+  if (!arguments.memory.empty())
+    return report_error(
+        {"--memory", "is of a guest that shares it over vhost-user", "add --vhost-user SOCKET"},
+        arguments.as_json);
   catch_interrupts();
   // Sockets that were not named lie in a folder that goes with the server.
   const Result<base::ScratchFolder> folder = base::ScratchFolder::make();
@@ -193,7 +207,11 @@ int serve(ServeArguments& arguments) {
   PowerReport power;
   while (!interrupted() && (*served)->alive()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    power.look(**served);
+    const auto status = (*served)->control().request({{"power", "status"}});
+    if (!status) continue;  // the server is about to end, which is seen next
+    const auto& last_cut = status->at("last_cut_ns");
+    power.look(status->at("power") == "on", status->at("cuts"),
+               last_cut.is_null() ? 0 : last_cut.get<model::TimeNs>());
   }
   if (const auto stopped = (*served)->stop(); !stopped)
     return report_error(stopped.error(), arguments.as_json);
@@ -203,8 +221,8 @@ int serve(ServeArguments& arguments) {
 }  // namespace
 
 void add_serve(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("serve", "Serves an emulated disk over NBD and prints how to attach it");
+  CLI::App* command = app.add_subcommand(
+      "serve", "Serves an emulated disk over NBD or vhost-user and prints how to attach it");
   const auto arguments = std::make_shared<ServeArguments>();
   command
       ->add_option("--profile", arguments->profile,
@@ -240,7 +258,12 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--seed", arguments->seed, "Seed of everything random")->capture_default_str();
   command->add_option("--socket", arguments->socket,
                       "NBD socket; default: in a folder that goes with the server");
-  command->add_option("--control", arguments->control, "Control socket; default: beside the NBD socket");
+  command->add_option("--vhost-user", arguments->vhost_user,
+                      "Serve over vhost-user instead of NBD: socket of the first disk; the others add .NAME");
+  command->add_option("--memory", arguments->memory,
+                      "With --vhost-user: size of the guest's memory, which QEMU shares; default: 1G");
+  command->add_option("--control", arguments->control,
+                      "Control socket; default: beside the NBD socket, or with --vhost-user SOCKET.control");
   command->add_flag("--json", arguments->as_json, "Print the sockets and QEMU's options as JSON");
   command->add_option("COMMAND", arguments->command,
                       "After --: a command (QEMU) to run with the disk's options added");
@@ -249,6 +272,7 @@ void add_serve(CLI::App& app, int& exit_code) {
       "  headcrash serve --profile hp-c2447 --size 512M --store disk --record run.hcrec --cut at-flush:20\n"
       "  headcrash serve --profile raid5-5 --size 1G --fault dead:hd0.3,after-ms=60000\n"
       "  headcrash serve --profile hp-c2447 -- qemu-system-x86_64 -m 1G -nographic -cdrom installer.iso\n"
+      "  headcrash serve --profile hp-c2447 --size 512M --vhost-user disk.sock\n"
       "  headcrash serve --states run.hcrec --state w1234-17\n"
       "  headcrash serve --states array.hcrec --state p1234 --machine raid5-5");
   command->callback([arguments, &exit_code] { exit_code = serve(*arguments); });

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "harness/device/nbdkit_child.h"
+#include "harness/device/parameters.h"
 
 namespace headcrash::device {
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -22,8 +22,6 @@ std::vector<std::string> parameters_of(const ServedDeviceSpec& spec) {
   if (spec.recording) all.push_back("record=" + fs::absolute(*spec.recording).string());
   return all;
 }
-
-}  // namespace
 
 struct ServedDevice::State {
   std::unique_ptr<NbdkitChild> child;

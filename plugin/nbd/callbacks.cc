@@ -1,7 +1,6 @@
 // Connections and requests: nbdkit's callbacks over an Export. No behaviour of its own: each callback
 // checks its arguments, calls one function, and turns the answer into an errno.
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "plugin/nbd/export.h"
@@ -110,19 +109,11 @@ model::Request request(model::Op op, std::uint32_t count, std::uint64_t offset, 
   return made;
 }
 
-const char* name_of(model::Op op) {
-  constexpr std::array<const char*, 5> kNames = {"read", "write", "flush", "trim", "write of zeroes"};
-  return kNames[static_cast<std::size_t>(op)];
-}
-
 int serve(void* handle, const model::Request& what) {
-  const Answer answer = of(handle).serve(what);
+  const emulation::Answer answer = of(handle).serve(what);
   if (answer.error == 0) return 0;
-  const std::string name = of(handle).name();
-  if (const auto number = server->failures.note(name, answer.cause))
-    nbdkit_error("%s: %s of %u sectors at %llu failed: %s (number %llu)", name.c_str(), name_of(what.op),
-                 what.sectors, static_cast<unsigned long long>(what.lba), answer.cause,
-                 static_cast<unsigned long long>(*number));
+  if (const auto line = server->failures.note(of(handle).name(), what, answer.cause))
+    nbdkit_error("%s", line->c_str());
   return answer_errno(answer.error);
 }
 

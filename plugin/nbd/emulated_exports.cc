@@ -1,9 +1,8 @@
 // The exports of emulated hardware: each device of the machine, and `mark`.
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 
-#include "plugin/nbd/emulation.h"
+#include "plugin/emulation/emulation.h"
 #include "plugin/nbd/export.h"
 
 namespace headcrash::nbd {
@@ -24,7 +23,7 @@ std::uint32_t preferred_bytes(const model::Characteristics& device) {
 
 class EmulatedDisk final : public Export {
  public:
-  EmulatedDisk(Emulation& emulation, std::size_t device) : emulation_(emulation), device_(device) {
+  EmulatedDisk(emulation::Emulation& emulation, std::size_t device) : emulation_(emulation), device_(device) {
     const model::Characteristics& c = emulation.characteristics(device);
     traits_ = {.bytes = c.sectors * kSectorBytes,
                .preferred_bytes = preferred_bytes(c),
@@ -34,7 +33,7 @@ class EmulatedDisk final : public Export {
                .extents = emulation.written(device) != nullptr};
   }
 
-  static std::string description(const Emulation& emulation, std::size_t index) {
+  static std::string description(const emulation::Emulation& emulation, std::size_t index) {
     const model::Characteristics& device = emulation.characteristics(index);
     const std::string& title = emulation.title(index);
     return "emulated " + device.profile + (title.empty() ? "" : " (" + title + ")") + ", " +
@@ -44,13 +43,15 @@ class EmulatedDisk final : public Export {
   const ExportTraits& traits() const override { return traits_; }
   std::string description() const override { return description(emulation_, device_); }
   std::string name() const override { return emulation_.device_name(device_); }
-  Answer serve(const model::Request& request) override { return emulation_.serve(device_, request); }
+  emulation::Answer serve(const model::Request& request) override {
+    return emulation_.serve(device_, request);
+  }
   media::WrittenMap::Run written(std::uint64_t lba, std::uint64_t limit) override {
     return emulation_.written(device_)->run(lba, limit);
   }
 
  private:
-  Emulation& emulation_;
+  emulation::Emulation& emulation_;
   std::size_t device_;
   ExportTraits traits_;
 };
@@ -58,20 +59,17 @@ class EmulatedDisk final : public Export {
 class EmulatedMark final : public MarkExport {
  public:
   static constexpr const char* kDescription = "marks for the recording; reading gives the server's instance";
-  explicit EmulatedMark(Emulation& emulation) : emulation_(emulation) {}
+  explicit EmulatedMark(emulation::Emulation& emulation) : emulation_(emulation) {}
   std::string description() const override { return kDescription; }
+  emulation::Answer serve(const model::Request& request) override { return emulation_.serve_marks(request); }
 
  private:
-  std::string text() const override { return emulation_.instance(); }
-  Answer mark(std::string_view text) override {
-    return emulation_.mark_of_guest(text) ? Answer{} : Answer{EIO, "the power is off"};
-  }
-  Emulation& emulation_;
+  emulation::Emulation& emulation_;
 };
 
 class EmulatedExports final : public ExportTable {
  public:
-  explicit EmulatedExports(Emulation& emulation) : emulation_(emulation) {}
+  explicit EmulatedExports(emulation::Emulation& emulation) : emulation_(emulation) {}
 
   std::vector<ListedExport> list() const override {
     std::vector<ListedExport> all = {{"", EmulatedDisk::description(emulation_, 0)}};
@@ -96,12 +94,12 @@ class EmulatedExports final : public ExportTable {
   }
 
  private:
-  Emulation& emulation_;
+  emulation::Emulation& emulation_;
 };
 
 }  // namespace
 
-std::unique_ptr<ExportTable> exports_of(Emulation& emulation) {
+std::unique_ptr<ExportTable> exports_of(emulation::Emulation& emulation) {
   return std::make_unique<EmulatedExports>(emulation);
 }
 

@@ -10,17 +10,20 @@
 #include <vector>
 
 #include "plugin/base/result.h"
+#include "plugin/emulation/answer.h"
+#include "plugin/emulation/mark_disk.h"
 #include "plugin/media/written_map.h"
 #include "plugin/model/device.h"
-#include "plugin/nbd/answer.h"
 
 namespace headcrash::stages {
 class StageServer;
 }
 
-namespace headcrash::nbd {
-
+namespace headcrash::emulation {
 class Emulation;
+}
+
+namespace headcrash::nbd {
 
 inline constexpr std::uint32_t kMaximumRequestBytes = 32U << 20;
 inline constexpr std::uint32_t kPreferredBytesMin = 4096;
@@ -47,7 +50,7 @@ class Export {
   /// In the log, which tells failures of one from those of another by it.
   virtual std::string name() const { return description(); }
   /// Whole sectors; a request that nbdkit has checked against traits().
-  virtual Answer serve(const model::Request& request) = 0;
+  virtual emulation::Answer serve(const model::Request& request) = 0;
   /// From `lba` on, for at most `limit` sectors; only with traits().extents.
   virtual media::WrittenMap::Run written(std::uint64_t /*lba*/, std::uint64_t limit) { return {limit, true}; }
 };
@@ -64,28 +67,21 @@ class ExportTable {
   virtual Result<std::unique_ptr<Export>> open(std::string_view name) = 0;
 };
 
-/// The 4 KiB of an export that takes marks: reading gives a text and NULs, writing a text that ends with a
-/// NUL.
+/// An export that takes marks (plugin/emulation/mark_disk.h).
 class MarkExport : public Export {
  public:
-  static constexpr std::uint32_t kBytes = 4096;
-  static constexpr std::size_t kTextBytesMax = 511;
-
-  MarkExport();
   const ExportTraits& traits() const override { return traits_; }
-  Answer serve(const model::Request& request) override;
-
- protected:
-  virtual std::string text() const = 0;
-  /// 1 to kTextBytesMax bytes.
-  virtual Answer mark(std::string_view text) = 0;
 
  private:
-  ExportTraits traits_;
+  ExportTraits traits_{.bytes = emulation::kMarkDiskBytes,
+                       .preferred_bytes = model::kSectorBytes,
+                       .maximum_bytes = emulation::kMarkDiskBytes,
+                       .zero = false,
+                       .cache = false};
 };
 
 // The servers outlive their tables.
-std::unique_ptr<ExportTable> exports_of(Emulation& emulation);
+std::unique_ptr<ExportTable> exports_of(emulation::Emulation& emulation);
 std::unique_ptr<ExportTable> exports_of(stages::StageServer& server);
 
 }  // namespace headcrash::nbd

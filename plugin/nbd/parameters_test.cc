@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "plugin/nbd/settings.h"
+#include "plugin/emulation/settings.h"
 #include "plugin/nbd/testing/served_disk.h"
 
 namespace headcrash::nbd {
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> all_keys() {
-  std::istringstream words{std::string(Settings::keys())};
+  std::istringstream words{std::string(emulation::Settings::keys())};
   return {std::istream_iterator<std::string>(words), {}};
 }
 

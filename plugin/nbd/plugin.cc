@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "plugin/nbd/control.h"
 #include "plugin/nbd/server.h"
 #include "plugin/nbd/thread_count.h"
 #include "plugin/profiles/profile.h"
@@ -55,13 +54,13 @@ bool make_absolute(std::filesystem::path& path) {
 
 int on_config_complete() noexcept {
   return guarded([] {
-    Settings& settings = server->settings;
+    emulation::Settings& settings = server->settings;
     if (auto complete = settings.check(); !complete) return refuse(complete.error());
     for (auto* path :
          {&settings.store, &settings.record, &settings.control, &settings.machine, &settings.recording})
       if (*path && !make_absolute(**path)) return -1;
     if (settings.states) return 0;
-    auto hardware = load_hardware(settings);
+    auto hardware = emulation::load_hardware(settings);
     if (!hardware) return refuse(hardware.error());
     server->hardware = std::move(*hardware);
     return 0;
@@ -70,7 +69,7 @@ int on_config_complete() noexcept {
 
 /// A device that looks at many requests together sees only as many as nbdkit has threads for.
 void warn_of_few_threads() {
-  Emulation& emulation = *server->emulation;
+  emulation::Emulation& emulation = server->machine->emulation();
   const unsigned threads = threads_of_this_nbdkit();
   emulation.set_threads(threads);
   for (std::size_t index = 0; index < emulation.device_count(); ++index) {
@@ -84,17 +83,19 @@ void warn_of_few_threads() {
   }
 }
 
-int open_emulation() {
-  auto emulation = Emulation::create(server->settings, std::move(*server->hardware));
-  if (!emulation) return refuse(emulation.error());
-  server->emulation = std::move(*emulation);
-  server->exports = exports_of(*server->emulation);
+int open_machine() {
+  auto machine = emulation::ServedMachine::open(server->settings, std::move(*server->hardware));
+  if (!machine) return refuse(machine.error());
+  server->machine = std::move(*machine);
+  server->exports = exports_of(server->machine->emulation());
   warn_of_few_threads();
   return 0;
 }
 
 int open_stages() {
-  const Settings& settings = server->settings;
+  const emulation::Settings& settings = server->settings;
+  auto control = emulation::listen_for_control(settings);
+  if (!control) return refuse(control.error());
   auto stages = stages::StageServer::create({.stages = *settings.states,
                                              .overlay_bytes_max = settings.overlay_bytes_max,
                                              .recording = settings.recording});
@@ -104,26 +105,13 @@ int open_stages() {
     return refuse(error);
   }
   server->stages = std::move(*stages);
+  server->control = std::move(*control);
   server->exports = exports_of(*server->stages);
   return 0;
 }
 
 int on_get_ready() noexcept {
-  return guarded([] {
-    const Settings& settings = server->settings;
-    if (settings.control) {
-      auto control = ControlSocket::listen(*settings.control);
-      if (!control) {
-        Error error = control.error();
-        error.subject = "control=" + error.subject;
-        return refuse(error);
-      }
-      server->control = std::move(*control);
-    }
-    const int opened = settings.states ? open_stages() : open_emulation();
-    if (opened != 0) server->control.reset();
-    return opened;
-  });
+  return guarded([] { return server->settings.states ? open_stages() : open_machine(); });
 }
 
 // ---- threads
@@ -131,9 +119,9 @@ int on_get_ready() noexcept {
 /// nbdkit waits for running requests before it ends, and tells of a signal only through nbdkit_nanosleep. It
 /// is asked only while some request has been waiting for long, because it complains when it is interrupted.
 void watch_for_the_end() {
-  while (server->emulation->wait_for_long_request()) {
+  while (server->machine->emulation().wait_for_long_request()) {
     if (nbdkit_nanosleep(0, 50'000'000) == 0) continue;
-    server->emulation->shut_down();
+    server->machine->shut_down();
     return;
   }
 }
@@ -164,12 +152,8 @@ int on_after_fork() noexcept {
         });
       return 0;
     }
-    server->emulation->start();
+    server->machine->start(emulation::Way::nbd);
     server->watcher = std::thread(watch_for_the_end);
-    if (server->control)
-      server->control->start([](std::string_view line, const std::function<bool()>& given_up) {
-        return answer(*server->emulation, line, given_up);
-      });
     return 0;
   });
 }
@@ -177,11 +161,11 @@ int on_after_fork() noexcept {
 void on_cleanup() noexcept {
   guarded([] {
     server->control.reset();
-    if (server->emulation)
-      if (const auto stopped = server->emulation->stop(); !stopped) refuse(stopped.error());
+    if (server->machine)
+      if (const auto stopped = server->machine->stop(); !stopped) refuse(stopped.error());
     if (server->watcher.joinable()) server->watcher.join();
     server->exports.reset();
-    server->emulation.reset();
+    server->machine.reset();
     server->stages.reset();
   });
 }

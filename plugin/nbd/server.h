@@ -10,22 +10,21 @@
 #include <thread>
 #include <type_traits>
 
-#include "plugin/nbd/control_socket.h"
-#include "plugin/nbd/emulation.h"
+#include "plugin/emulation/served_machine.h"
+#include "plugin/emulation/settings.h"
 #include "plugin/nbd/export.h"
-#include "plugin/nbd/settings.h"
 #include "plugin/stages/stage_server.h"
 
 namespace headcrash::nbd {
 
 struct Server {
-  Settings settings;
-  std::optional<Hardware> hardware;             ///< until the emulation takes it
-  std::unique_ptr<Emulation> emulation;         ///< either this
-  std::unique_ptr<stages::StageServer> stages;  ///< or these
+  emulation::Settings settings;
+  std::optional<emulation::Hardware> hardware;        ///< until the machine takes it
+  std::unique_ptr<emulation::ServedMachine> machine;  ///< either this
+  std::unique_ptr<stages::StageServer> stages;        ///< or these
+  std::unique_ptr<emulation::ControlSocket> control;  ///< of the stages
   std::unique_ptr<ExportTable> exports;
-  std::unique_ptr<ControlSocket> control;
-  FailureLog failures;
+  emulation::FailureLog failures;
   std::thread watcher;
 };
 

@@ -45,7 +45,7 @@ class StageDisk final : public Export {
     return fmt::format("{}, {} sectors", own_ ? "a crash state" : "a stage for crash states",
                        connection_->sectors());
   }
-  Answer serve(const model::Request& request) override {
+  emulation::Answer serve(const model::Request& request) override {
     const int error = connection_->serve(request);
     return {error, cause_of(error)};
   }
@@ -65,11 +65,14 @@ class StageMark final : public MarkExport {
   explicit StageMark(stages::Stage& stage) : stage_(stage) {}
   std::string description() const override { return kDescription; }
 
- private:
-  std::string text() const override { return stage_.nonce(); }
-  Answer mark(std::string_view text) override {
-    return stage_.mark(text) ? Answer{} : Answer{EIO, "nothing is loaded, or its recording has failed"};
+  emulation::Answer serve(const model::Request& request) override {
+    return emulation::serve_mark_disk(request, stage_.nonce(), [this](std::string_view text) {
+      return stage_.mark(text) ? emulation::Answer{}
+                               : emulation::Answer{EIO, "nothing is loaded, or its recording has failed"};
+    });
   }
+
+ private:
   stages::Stage& stage_;
 };
 

@@ -22,6 +22,8 @@ struct Disk {
   std::uint32_t physical_sector_sectors = 1;
   bool trim = false;
   std::function<int(const model::Request&)> serve;
+  /// Whether serve() would not wait now; it may have changed when it is called. None: it always may.
+  std::function<bool()> answers_at_once;
 };
 
 inline constexpr std::uint32_t kSegmentsMax = 126;

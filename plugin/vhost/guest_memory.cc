@@ -33,6 +33,8 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
     void* const base = slot.base.load();
     const auto first = reinterpret_cast<std::uintptr_t>(base);
     if (length == 0 || address < first || address - first >= length) continue;
+    // Between the two loads the slot may have become another mapping's.
+    if (slot.length.load() != length || slot.base.load() != base) continue;
     slot.damaged = true;
     void* replaced = ::mmap(base, length, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
@@ -126,8 +128,9 @@ Result<std::shared_ptr<const GuestMemory>> GuestMemory::map(std::span<const Memo
 
 GuestMemory::~GuestMemory() {
   for (const Mapping& mapping : mappings_) {
-    ::munmap(mapping.base, mapping.length);
+    // First the slot: what is mapped at these addresses afterwards is none of the handler's business.
     slots[mapping.slot].length = 0;
+    ::munmap(mapping.base, mapping.length);
   }
 }
 

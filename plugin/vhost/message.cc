@@ -13,6 +13,7 @@ namespace headcrash::vhost {
 namespace {
 
 constexpr std::uint32_t kVersion = 1, kVersionMask = 3, kReply = 4, kNeedsReply = 8;
+constexpr std::uint32_t kBackendVringCall = 4;  ///< of the back-end's own requests
 constexpr std::uint64_t kNoDescriptor = 0x100, kRingMask = 0xff;
 constexpr std::size_t kRegionBytes = 32;
 
@@ -39,8 +40,10 @@ constexpr Known kKnown[] = {
     {Verb::set_protocol_features, "SET_PROTOCOL_FEATURES", Kind::number},
     {Verb::get_queue_num, "GET_QUEUE_NUM", Kind::nothing},
     {Verb::set_vring_enable, "SET_VRING_ENABLE", Kind::state},
+    {Verb::set_backend_req_fd, "SET_BACKEND_REQ_FD", Kind::nothing},
     {Verb::get_config, "GET_CONFIG", Kind::config},
     {Verb::set_config, "SET_CONFIG", Kind::config},
+    {Verb::vring_kick, "VRING_KICK", Kind::state},
 };
 
 const Known* find(std::uint32_t number) {
@@ -144,6 +147,20 @@ Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes) {
       return parse_table(known, bytes);
   }
   return Nothing{};
+}
+
+std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack) {
+  const std::uint32_t words[] = {kBackendVringCall, kVersion | (wants_ack ? kNeedsReply : 0), 8, ring, 0};
+  const auto bytes = std::as_bytes(std::span(words));
+  return {bytes.begin(), bytes.end()};
+}
+
+Result<void> parse_ring_call_ack(std::span<const std::byte, kAckBytes> bytes) {
+  if (at<std::uint32_t>(bytes, 0) != kBackendVringCall ||
+      at<std::uint32_t>(bytes, 4) != (kVersion | kReply) || at<std::uint32_t>(bytes, 8) != 8)
+    return fail("vhost-user message", "what answers a VRING_CALL is no reply to it");
+  if (at<std::uint64_t>(bytes, 12) != 0) return fail("vhost-user", "the client refused a VRING_CALL");
+  return {};
 }
 
 std::vector<std::byte> reply(Verb verb, std::span<const std::byte> payload) {

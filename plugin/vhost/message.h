@@ -36,8 +36,10 @@ enum class Verb : std::uint32_t {
   set_protocol_features = 16,
   get_queue_num = 17,
   set_vring_enable = 18,
+  set_backend_req_fd = 21,
   get_config = 24,
   set_config = 25,
+  vring_kick = 35,
 };
 
 struct Header {
@@ -72,6 +74,14 @@ using Payload = std::variant<Nothing, Number, RingState, RingAddress, RingDescri
 
 /// Error: the payload has another length than the request's.
 Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes);
+
+/// In-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS): that chains of a ring have been handed back, for
+/// the channel on which the back-end asks. With `wants_ack` the front-end answers when it has seen it.
+std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack);
+/// Header and payload of that answer.
+inline constexpr std::size_t kAckBytes = kMessageHeaderBytes + 8;
+/// Error: it is none, or the front-end refused.
+Result<void> parse_ring_call_ack(std::span<const std::byte, kAckBytes> bytes);
 
 /// A reply to `verb`, header and payload.
 std::vector<std::byte> reply(Verb verb, std::span<const std::byte> payload);

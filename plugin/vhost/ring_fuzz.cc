@@ -65,7 +65,7 @@ TEST(Fuzz, VhostMessage) {
   fuzz::Options options;
   options.name = "vhost-message";
   options.size_max = 512;
-  for (char verb = 1; verb < 26; ++verb)
+  for (char verb = 1; verb < 36; ++verb)
     for (const std::size_t length : {0U, 8U, 40U}) {
       std::string message(kMessageHeaderBytes + length, '\0');
       message[0] = verb;

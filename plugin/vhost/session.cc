@@ -8,12 +8,14 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "plugin/base/descriptor.h"
@@ -27,14 +29,17 @@ using base::Descriptor;
 
 constexpr std::uint64_t kProtocolFeatures = std::uint64_t{1} << 30;  ///< among the device's features
 constexpr std::uint64_t kIndirectFeature = std::uint64_t{1} << 28;
-constexpr std::uint64_t kMqFeature = 1U << 0, kReplyAck = 1U << 3,
-                        kConfigFeature = 1U << 9;  ///< among the protocol's
-constexpr std::uint64_t kSupported = kMqFeature | kReplyAck | kConfigFeature;
+constexpr std::uint64_t kMqFeature = 1U << 0, kReplyAck = 1U << 3, kBackendRequests = 1U << 5,
+                        kConfigFeature = 1U << 9,
+                        kInBand = 1U << 14;  ///< among the protocol's
+constexpr std::uint64_t kSupported = kMqFeature | kReplyAck | kBackendRequests | kConfigFeature | kInBand;
 
 struct Queue {
   SplitRing ring;
   RingPlace place;
   bool started = false, enabled = false;
+  bool look = false;   ///< chains may wait of which no kick will tell
+  bool quiet = false;  ///< the driver was asked for no kicks
   Descriptor kick;
   std::shared_ptr<const Descriptor> call;
 };
@@ -59,9 +64,8 @@ class Session {
         disk_(disk),
         features_(device_features(disk) | kProtocolFeatures),
         failed_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        queues_(options.queues) {
-    for (unsigned i = 0; i < options.workers; ++i) workers_.emplace_back([this] { work(); });
-  }
+        workers_max_(options.workers),
+        queues_(options.queues) {}
 
   ~Session() {
     {
@@ -76,23 +80,36 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   Result<void> run() {
+    // A call descriptor may be a pipe that nobody reads: that is the client's loss and not our end. The workers
+    // take the mask over.
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
     while (true) {
-      std::vector<pollfd> watched = {
-          {socket_, POLLIN, 0}, {stop_, POLLIN, 0}, {failed_event_.get(), POLLIN, 0}};
+      std::vector<pollfd> watched = {{socket_, POLLIN, 0},
+                                     {stop_, POLLIN, 0},
+                                     {failed_event_.get(), POLLIN, 0},
+                                     {backend_.get(), POLLIN, 0}};
+      const std::size_t rings_at = watched.size();
       std::vector<std::size_t> which;
+      bool look = false;
       for (std::size_t i = 0; i < queues_.size(); ++i) {
-        if (!queues_[i].started || !queues_[i].enabled || !queues_[i].kick.is_open()) continue;
+        if (!queues_[i].started || !queues_[i].enabled) continue;
         watched.push_back({queues_[i].kick.get(), POLLIN, 0});
         which.push_back(i);
+        look = look || queues_[i].look;
       }
-      if (::poll(watched.data(), watched.size(), -1) < 0) {
+      if (::poll(watched.data(), watched.size(), look ? 0 : -1) < 0) {
         if (errno == EINTR) continue;
         return fail("vhost-user", base::errno_text(errno));
       }
       if (watched[2].revents != 0) return error();
       if (watched[1].revents != 0) return {};
+      if (watched[3].revents != 0)
+        if (auto told = receive_ack(); !told) return told;
       for (std::size_t i = 0; i < which.size(); ++i)
-        if (watched[3 + i].revents != 0)
+        if (watched[rings_at + i].revents != 0 || queues_[which[i]].look)
           if (auto kicked = on_kick(which[i]); !kicked) return kicked;
       if (watched[0].revents == 0) continue;
       auto received = receive();
@@ -222,6 +239,10 @@ class Session {
       case Verb::set_vring_base:
       case Verb::set_vring_enable:
         return set_state(received.header.verb, std::get<RingState>(received.payload));
+      case Verb::vring_kick:
+        return kick_in_band(std::get<RingState>(received.payload).ring);
+      case Verb::set_backend_req_fd:
+        return set_backend(received.files);
       case Verb::set_vring_addr:
         return set_address(std::get<RingAddress>(received.payload));
       case Verb::set_vring_kick:
@@ -315,7 +336,7 @@ class Session {
       (*queue)->call = std::make_shared<const Descriptor>(std::move(file));
       return {};
     }
-    if (!file.is_open())
+    if (!file.is_open() && (protocol_ & kInBand) == 0)
       return fail("vhost-user", "a ring without a kick descriptor is to be polled, which is not supported");
     (*queue)->kick = std::move(file);
     return start_ring(**queue, what.ring);
@@ -327,6 +348,7 @@ class Session {
     const std::lock_guard lock(mutex_);
     if (auto placed = queue.ring.place(queue.place); !placed) return placed;
     queue.started = true;
+    queue.look = memory_ != nullptr;  // what was offered while it stood still
     return {};
   }
 
@@ -334,7 +356,7 @@ class Session {
     auto queue = find(ring);
     if (!queue) return pass_on(queue);
     std::unique_lock lock(mutex_);
-    (*queue)->started = false;
+    (*queue)->started = (*queue)->look = false;
     given_back_.wait(lock, [&] { return (*queue)->ring.in_flight() == 0 || error_.has_value(); });
     if (error_) return tl::unexpected<Error>(*error_);
     (*queue)->kick.reset();
@@ -343,34 +365,149 @@ class Session {
     return answer_value(Verb::get_vring_base, state);
   }
 
+  // ---- notifications without descriptors: messages on the socket, and on a channel of our own requests
+
+  /// What is offered on a ring that stands still is looked at when it is started.
+  Result<void> kick_in_band(std::uint32_t ring) {
+    if ((protocol_ & kInBand) == 0) return fail("vhost-user", "VRING_KICK was not negotiated");
+    auto queue = find(ring);
+    if (!queue) return pass_on(queue);
+    if ((*queue)->started) (*queue)->look = true;
+    return {};
+  }
+
+  Result<void> set_backend(std::vector<Descriptor>& files) {
+    if ((protocol_ & kBackendRequests) == 0 || files.size() != 1)
+      return fail("vhost-user", "SET_BACKEND_REQ_FD was not negotiated, or has no descriptor");
+    const std::lock_guard lock(mutex_);
+    backend_ = std::move(files.front());
+    ack_bytes_ = 0;
+    acks_due_ = 0;
+    return {};
+  }
+
+  /// Under the mutex. Waits for nobody: the client may be waiting for us.
+  void call_in_band(std::uint32_t ring) {
+    const bool wants_ack = (protocol_ & kReplyAck) != 0;
+    const std::vector<std::byte> message = ring_call(ring, wants_ack);
+    const ssize_t sent = ::send(backend_.get(), message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent == static_cast<ssize_t>(message.size())) {
+      acks_due_ += wants_ack ? 1 : 0;
+    } else if (!(sent < 0 &&
+                 (errno == EPIPE || errno == ECONNRESET))) {  // the end of the client is seen elsewhere
+      fail_session({"vhost-user", "the client does not read what its back-end tells", ""});
+    }
+  }
+
+  Result<void> receive_ack() {
+    const std::lock_guard lock(mutex_);
+    const ssize_t got =
+        ::recv(backend_.get(), ack_.data() + ack_bytes_, ack_.size() - ack_bytes_, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+    if (got <= 0) {
+      backend_.reset();
+      return {};
+    }
+    ack_bytes_ += static_cast<std::size_t>(got);
+    if (ack_bytes_ < ack_.size()) return {};
+    ack_bytes_ = 0;
+    if (auto good = parse_ring_call_ack(ack_); !good) return good;
+    if (acks_due_ == 0) return fail("vhost-user", "the client answers what was not asked");
+    --acks_due_;
+    return {};
+  }
+
   // ---- requests
 
   Result<void> on_kick(std::size_t index) {
     Queue& queue = queues_[index];
-    std::uint64_t count = 0;
-    const ssize_t got = ::read(queue.kick.get(), &count, sizeof count);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
-    if (got != sizeof count) return fail("vhost-user", "a kick descriptor is no eventfd");
+    if (queue.kick.is_open()) {
+      std::uint64_t count = 0;
+      const ssize_t got = ::read(queue.kick.get(), &count, sizeof count);
+      if (got != sizeof count && !(got < 0 && (errno == EAGAIN || errno == EINTR)))
+        return fail("vhost-user", "a kick descriptor is no eventfd");
+      if (got == sizeof count) queue.look = true;
+    }
+    if (!queue.look) return {};
+    queue.look = false;
     if (!memory_) return fail("vhost-user", "a ring is kicked before memory was shared");
+    return disk_.answers_at_once && disk_.answers_at_once() ? serve_here(index) : hand_out(index);
+  }
+
+  Result<void> hand_out(std::size_t index) {
+    Queue& queue = queues_[index];
+    if (queue.quiet)
+      if (auto asked = want_kicks(queue, true); !asked) return asked;
     while (true) {
       const std::lock_guard lock(mutex_);
       auto chain = queue.ring.take(*memory_);
       if (!chain) return pass_on(chain);
       if (!*chain) return {};
       work_.push_back({index, std::move(**chain), memory_});
+      if (auto there = see_to_workers(); !there) return there;
       work_there_.notify_one();
     }
   }
 
+  /// Under the mutex: one more, unless as many sleep as there is work, or there are as many as there may be.
+  Result<void> see_to_workers() {
+    if (work_.size() <= idle_ || workers_.size() >= workers_max_) return {};
+    try {
+      workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+      // With those there are it takes longer.
+      if (workers_.empty()) return fail("vhost-user", "no thread can be started", error.what());
+    }
+    return {};
+  }
+
+  /// One round through the ring at most: other rings and messages wait.
+  Result<void> serve_here(std::size_t index) {
+    Queue& queue = queues_[index];
+    if (!queue.quiet)
+      if (auto asked = want_kicks(queue, false); !asked) return asked;
+    bool tell = false;
+    queue.look = true;  // after a whole round more may have come
+    for (std::uint32_t i = 0; i < queue.ring.size(); ++i) {
+      auto chain = take(queue);
+      if (chain && !*chain) {
+        if (auto asked = want_kicks(queue, true); !asked) return asked;
+        chain = take(queue);
+      }
+      if (!chain) return pass_on(chain);
+      if (!*chain) {
+        queue.look = false;
+        break;
+      }
+      const auto written = execute(*memory_, **chain, disk_);
+      if (!written) return pass_on(written);
+      const std::lock_guard lock(mutex_);
+      const auto told = queue.ring.give_back(*memory_, (*chain)->head, *written);
+      if (!told) return pass_on(told);
+      tell = tell || *told;
+    }
+    const std::lock_guard lock(mutex_);
+    if (tell) interrupt(queue);
+    return {};
+  }
+
+  Result<std::optional<Chain>> take(Queue& queue) {
+    const std::lock_guard lock(mutex_);
+    return queue.ring.take(*memory_);
+  }
+
+  Result<void> want_kicks(Queue& queue, bool wanted) {
+    const std::lock_guard lock(mutex_);
+    queue.quiet = !wanted;
+    return queue.ring.want_kicks(*memory_, wanted);
+  }
+
   void work() {
-    // A call descriptor may be a pipe that nobody reads: that is the client's loss and not our end.
-    sigset_t pipe;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
     std::unique_lock lock(mutex_);
     while (true) {
+      ++idle_;
       work_there_.wait(lock, [this] { return ending_ || !work_.empty(); });
+      --idle_;
       if (ending_) return;
       const Work item = std::move(work_.front());
       work_.pop_front();
@@ -387,15 +524,28 @@ class Session {
     Result<bool> tell = false;
     if (written) tell = queue.ring.give_back(*item.memory, item.chain.head, *written);
     if (!written || !tell) {
-      if (!error_) error_ = written ? tell.error() : written.error();
-      const std::uint64_t one = 1;
-      static_cast<void>(::write(failed_event_.get(), &one, sizeof one) == sizeof one);
-    } else if (*tell && queue.call && queue.call->is_open()) {
-      // A counter at its limit has an interrupt that nobody has taken yet.
-      const std::uint64_t one = 1;
-      static_cast<void>(::write(queue.call->get(), &one, sizeof one) == sizeof one);
+      fail_session(written ? tell.error() : written.error());
+    } else if (*tell) {
+      interrupt(queue);
     }
     given_back_.notify_all();
+  }
+
+  /// Under the mutex. A counter at its limit has an interrupt that nobody has taken yet.
+  void interrupt(const Queue& queue) {
+    const std::uint64_t one = 1;
+    if (queue.call && queue.call->is_open()) {
+      static_cast<void>(::write(queue.call->get(), &one, sizeof one) == sizeof one);
+    } else if ((protocol_ & kInBand) != 0 && backend_.is_open()) {
+      call_in_band(static_cast<std::uint32_t>(&queue - queues_.data()));
+    }
+  }
+
+  /// Under the mutex: the session's thread ends it.
+  void fail_session(Error error) {
+    if (!error_) error_ = std::move(error);
+    const std::uint64_t one = 1;
+    static_cast<void>(::write(failed_event_.get(), &one, sizeof one) == sizeof one);
   }
 
   Result<void> error() {
@@ -407,14 +557,20 @@ class Session {
   const Disk& disk_;
   const std::uint64_t features_;
   const Descriptor failed_event_;
-  std::uint64_t protocol_ = 0;
+  const std::size_t workers_max_;
+  std::atomic<std::uint64_t> protocol_ = 0;
   std::shared_ptr<const GuestMemory> memory_;  ///< the session's thread only; each work item keeps its own
 
   std::mutex mutex_;  ///< guards rings, call descriptors, and what follows
   std::vector<Queue> queues_;
   std::deque<Work> work_;
   std::optional<Error> error_;
+  Descriptor backend_;  ///< on which we ask; replaced and closed by the session's thread only
+  std::array<std::byte, kAckBytes> ack_ = {};
+  std::size_t ack_bytes_ = 0;
+  std::uint64_t acks_due_ = 0;
   bool ending_ = false;
+  std::size_t idle_ = 0;  ///< workers that sleep
   std::condition_variable work_there_, given_back_;
   std::vector<std::thread> workers_;
 };

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
 
 #include "plugin/vhost/testing/client.h"
 
 namespace headcrash::vhost {
 namespace {
-
-constexpr std::uint32_t kIn = 0, kOut = 1, kFlush = 4, kGetId = 8, kDiscard = 11, kWriteZeroes = 13;
 
 void fill(std::span<std::byte> bytes, int value) {
   std::fill(bytes.begin(), bytes.end(), std::byte(value));
@@ -71,6 +70,14 @@ TEST(VhostSession, TellsCapacityAndQueues) {
   EXPECT_EQ(config[12 + 34], std::byte{2});
 }
 
+std::uint32_t stop_ring(TestClient& client, std::uint64_t ring) {
+  const auto state = client.ask(Verb::get_vring_base, std::as_bytes(std::span(&ring, 1)));
+  std::uint32_t base = ~0U;
+  EXPECT_EQ(state.size(), 8U);
+  if (state.size() == 8) std::memcpy(&base, state.data() + 4, sizeof base);
+  return base;
+}
+
 TEST(VhostSession, ServesSeveralQueuesAndContinuesAStoppedOne) {
   TestDisk disk;
   TestClient client(disk.disk());
@@ -78,10 +85,137 @@ TEST(VhostSession, ServesSeveralQueuesAndContinuesAStoppedOne) {
   client.start(1);
   fill(client.data(), 'q');
   EXPECT_EQ(client.command(0, kOut, 0, 512, false), 0);
-  const std::uint64_t ring = 0;
-  const auto base = client.ask(Verb::get_vring_base, std::as_bytes(std::span(&ring, 1)));
-  ASSERT_EQ(base.size(), 8U);
-  EXPECT_EQ(base[4], std::byte{1});
+  EXPECT_EQ(client.command(1, kOut, 8, 512, false), 0);
+  EXPECT_EQ(stop_ring(client, 0), 1U);
+  // What is offered on a ring that stands still waits; the other one goes on.
+  fill(client.data(), 'r');
+  client.begin(0, 1, kOut, 16, 512, false);
+  EXPECT_EQ(client.command(1, kOut, 24, 512, false), 0);
+  EXPECT_EQ(client.used(0), 1);
+  EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
+  // It goes on where it was: that chain is the second one, and so is its entry in `used`.
+  client.start(0, 1);
+  client.kick_only(0);
+  EXPECT_TRUE(client.wait_used(0, 2));
+  EXPECT_TRUE(client.wait_call());
+  EXPECT_EQ(client.status(1), 0);
+  EXPECT_EQ(disk.byte(0), std::byte{'q'});
+  EXPECT_EQ(disk.byte(8 * 512), std::byte{'q'});
+  EXPECT_EQ(disk.byte(16 * 512), std::byte{'r'});
+  EXPECT_EQ(disk.byte(24 * 512), std::byte{'r'});
+}
+
+TEST(VhostSession, BeginsWhereAnotherSessionHasStopped) {
+  TestDisk disk;
+  TestClient client(disk.disk());
+  client.set_up(1);
+  client.start(0, 6);
+  EXPECT_EQ(client.command(0, kFlush, 0, 0, false), 0);
+  EXPECT_EQ(client.used(0), 7);
+  EXPECT_EQ(client.command(0, kFlush, 0, 0, false), 0);
+  EXPECT_EQ(client.command(0, kFlush, 0, 0, false), 0);
+  EXPECT_EQ(client.used(0), 9);
+  EXPECT_EQ(disk.flushes, 3);
+  EXPECT_EQ(stop_ring(client, 0), 9U);
+}
+
+TEST(VhostSession, StopsARingWhenNothingOfItIsInFlight) {
+  TestDisk memory;
+  Disk disk = memory.disk();
+  std::promise<void> go;
+  disk.serve = [&, serve = disk.serve, gone = go.get_future().share()](const model::Request& request) {
+    gone.wait();
+    return serve(request);
+  };
+  TestClient client(disk);
+  client.set_up();
+  client.begin(0, 0, kFlush, 0, 0, false);
+  auto stopped = std::async(std::launch::async, [&] { return stop_ring(client, 0); });
+  EXPECT_EQ(stopped.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  go.set_value();
+  EXPECT_EQ(stopped.get(), 1U);
+  EXPECT_EQ(client.used(0), 1);
+  EXPECT_EQ(client.status(0), 0);
+}
+
+TEST(VhostSession, ADiskThatAnswersAtOnceIsServedWithoutKicksForEach) {
+  TestDisk memory;
+  Disk disk = memory.disk();
+  std::atomic<int> inside = 0, together = 0;
+  disk.answers_at_once = [] { return true; };
+  disk.serve = [&, serve = disk.serve](const model::Request& request) {
+    together = std::max<int>(together, ++inside);
+    const int error = serve(request);
+    --inside;
+    return error;
+  };
+  TestClient client(disk);
+  client.size = 128;
+  client.set_up();
+  // Fewer kicks than chains: what a driver does while it is asked for none. Several times around the ring.
+  for (int round = 0; round < 20; ++round) {
+    for (std::uint16_t slot = 0; slot < 40; ++slot) client.begin(0, slot, kFlush, 0, 0, false);
+    EXPECT_TRUE(client.wait_used(0, static_cast<std::uint16_t>(40 * (round + 1))));
+    for (std::uint16_t slot = 0; slot < 40; ++slot) EXPECT_EQ(client.status(slot), 0);
+  }
+  EXPECT_EQ(memory.flushes, 800);
+  EXPECT_EQ(together, 1);
+  // When it has come to rest it wants to be told again.
+  for (int i = 0; i < 2000 && client.kicks_unwanted(0); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(client.kicks_unwanted(0));
+}
+
+/// As a client sees a VRING_CALL: its five words.
+std::array<std::uint32_t, 5> next_call(int channel) {
+  std::array<std::uint32_t, 5> words = {};
+  pollfd there = {channel, POLLIN, 0};
+  if (::poll(&there, 1, 2000) == 1)
+    EXPECT_EQ(::recv(channel, words.data(), sizeof words, MSG_WAITALL), ssize_t{sizeof words});
+  return words;
+}
+void acknowledge(int channel, std::uint32_t value = 0) {
+  const std::array<std::uint32_t, 5> words = {4, 5, 8, value, 0};
+  EXPECT_EQ(::send(channel, words.data(), sizeof words, MSG_NOSIGNAL), ssize_t{sizeof words});
+}
+constexpr std::array<std::uint32_t, 5> kCallOfRing0 = {4, 1 | 8, 8, 0, 0};
+
+TEST(VhostSession, NotifiesByMessagesAClientThatWantsThem) {
+  for (const bool at_once : {false, true}) {
+    TestDisk memory;
+    Disk disk = memory.disk();
+    disk.answers_at_once = [at_once] { return at_once; };
+    TestClient client(disk);
+    const base::Descriptor channel = client.set_up_in_band();
+    for (std::uint16_t i = 1; i <= 3; ++i) {
+      client.begin(0, 0, kFlush, 0, 0, false);
+      EXPECT_EQ(client.kick_in_band(0), 0U);
+      EXPECT_EQ(next_call(channel.get()), kCallOfRing0);
+      EXPECT_EQ(client.used(0), i);
+      EXPECT_EQ(client.status(0), 0);
+      acknowledge(channel.get());
+    }
+    EXPECT_EQ(memory.flushes, 3);
+    client.hang_up();
+    EXPECT_EQ(client.error(), "no error");
+  }
+}
+
+TEST(VhostSession, EndsWhenACallIsRefusedOrAnsweredUnasked) {
+  TestDisk disk;
+  {
+    TestClient client(disk.disk());
+    const base::Descriptor channel = client.set_up_in_band();
+    client.begin(0, 0, kFlush, 0, 0, false);
+    EXPECT_EQ(client.kick_in_band(0), 0U);
+    EXPECT_EQ(next_call(channel.get()), kCallOfRing0);
+    acknowledge(channel.get(), 1);
+    EXPECT_NE(client.error().find("refused a VRING_CALL"), std::string::npos);
+  }
+  TestClient client(disk.disk());
+  const base::Descriptor channel = client.set_up_in_band();
+  acknowledge(channel.get());
+  EXPECT_NE(client.error().find("answers what was not asked"), std::string::npos);
 }
 
 TEST(VhostSession, RefusesWhatLiesBeyondTheDiskAndGoesOn) {
@@ -215,7 +349,7 @@ const Harm kHarms[] = {
      [](C& c) {
        EXPECT_EQ(::ftruncate(c.memory_file.get(), 0), 0);
        const std::uint64_t one = 1;
-       EXPECT_EQ(::write(c.kick.get(), &one, sizeof one), 8);
+       EXPECT_EQ(::write(c.kicks[0].get(), &one, sizeof one), 8);
      },
      "shrunk"},
     {"RegionBeyondFile",
@@ -235,6 +369,20 @@ const Harm kHarms[] = {
      "not aligned"},
     {"NoFile", [](C& c) { c.send64(Verb::set_mem_table, 1, C::kGuest, C::kBytes, C::kUser, 0); },
      "1 regions and 0 files"},
+    {"KickedByAMessageUnasked",
+     [](C& c) {
+       c.send64(Verb::set_protocol_features, 1U << 3);
+       c.send_state(Verb::vring_kick, 0, 0);
+     },
+     "VRING_KICK was not negotiated"},
+    {"KickOfARingThatIsNot", [](C& c) { c.send_state(Verb::vring_kick, 7, 0); }, "there is no ring 7"},
+    {"ToBePolled",
+     [](C& c) {
+       c.send64(Verb::set_protocol_features, 1U << 3);
+       c.send64(Verb::set_vring_kick, 0x101);
+     },
+     "to be polled"},
+    {"BackendWithoutADescriptor", [](C& c) { c.send(Verb::set_backend_req_fd, {}); }, "has no descriptor"},
     {"RingThatIsNot", [](C& c) { c.send_state(Verb::set_vring_num, 2, 8); }, "there is no ring 2"},
     {"ChangedWhileInUse", [](C& c) { c.send_state(Verb::set_vring_num, 0, 8); }, "ring 0 is in use"},
     {"RingSize", [](C& c) { c.send_state(Verb::set_vring_num, 1, 12); }, "12 is no size"},

@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "virtio 1 is little-endian");
 
 constexpr std::uint16_t kNext = 1, kWrite = 2, kIndirect = 4;
-constexpr std::uint16_t kNoInterrupt = 1;
+constexpr std::uint16_t kNoInterrupt = 1, kNoKick = 1;
 constexpr std::size_t kDescriptorBytes = 16, kUsedBytes = 8;
 constexpr std::size_t kFlagsAndIndexBytes = 4;
 
@@ -79,6 +79,15 @@ Result<void> SplitRing::walk(const GuestMemory& memory, const std::byte* table, 
     if ((descriptor.flags & kNext) == 0) return {};
     index = descriptor.next;
   }
+}
+
+Result<void> SplitRing::want_kicks(const GuestMemory& memory, bool wanted) const {
+  std::byte* used = memory.at_user(place_.used, kFlagsAndIndexBytes + kUsedBytes * place_.size);
+  if (used == nullptr) return fail("ring", "is outside the shared memory");
+  store(used, wanted ? 0 : kNoKick, std::memory_order_relaxed);
+  // The flag is there before the driver's index is read: the driver writes its index, then reads the flag.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return memory.intact();
 }
 
 Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {

@@ -47,6 +47,10 @@ class SplitRing {
   std::uint16_t base() const { return next_available_; }
   std::uint32_t in_flight() const { return in_flight_; }
 
+  /// Asks the driver to tell of new chains, or not to. Whoever asks for it looks at the ring once more.
+  Result<void> want_kicks(const GuestMemory& memory, bool wanted) const;
+  std::uint32_t size() const { return place_.size; }
+
   /// The next chain that waits, if there is one.
   Result<std::optional<Chain>> take(const GuestMemory& memory);
   /// Hands a chain back with the number of bytes that were written to it. True: the driver wants to be told.

@@ -218,6 +218,24 @@ wrong /proc/nowhere/a.sock "No such file" -- serve --profile hp-c2447 --size 512
 wrong /proc/nowhere/a.hcrec "No such file" -- serve --profile hp-c2447 --size 512M --record /proc/nowhere/a.hcrec
 wrong missing.toml "No such file" -- serve --machine missing.toml
 wrong /nowhere/qemu "after --" -- serve --profile hp-c2447 --size 512M -- /nowhere/qemu
+# over vhost-user
+wrong hp-c2448 'did you mean "hp-c2447"' -- serve --vhost-user disk.sock --profile hp-c2448
+wrong "hd0.below.3" hd0 -- serve --vhost-user disk.sock --size 512M --fault dead:hd0.below.3
+wrong at-flsh at-flush:N -- serve --vhost-user disk.sock --size 512M --cut at-flsh:20
+wrong missing.toml "No such file" -- serve --vhost-user disk.sock --machine missing.toml
+wrong /proc/nowhere/a.sock "No such file" -- serve --vhost-user /proc/nowhere/a.sock --size 64M
+wrong /proc/nowhere/c.sock "No such file" -- serve --vhost-user disk.sock --control /proc/nowhere/c.sock --size 64M
+wrong /proc/nowhere/a.hcrec "No such file" -- serve --vhost-user disk.sock --size 512M --record /proc/nowhere/a.hcrec
+wrong "longer than the 107 bytes" "shorter path" -- serve --vhost-user "$(printf 'x%.0s' {1..120}).sock" --size 64M
+wrong text.db "not a socket" -- serve --vhost-user text.db --size 64M
+wrong disk.sock "another server listens" -- serve --vhost-user disk.sock --control disk.sock --size 64M
+wrong --socket "leave one of them out" -- serve --vhost-user disk.sock --socket a.sock
+wrong --states "leave out everything" -- serve --vhost-user disk.sock --states empty.hcrec
+wrong --memory --vhost-user -- serve --memory 1G
+wrong --memory "K, M, G or T" -- serve --vhost-user disk.sock --memory 1X
+wrong --memory "whole number of MiB" -- serve --vhost-user disk.sock --memory 1000
+wrong -m --memory -- serve --vhost-user disk.sock --size 64M -- qemu-system-x86_64 -m 1G
+wrong /nowhere/qemu "after --" -- serve --vhost-user disk.sock --size 64M -- /nowhere/qemu
 wrong --trace --random -- simulate --profile hp-c2447
 wrong count "above 0" -- simulate --profile hp-c2447 --random count=-5
 wrong empty.toml name "missing" -- simulate --profile ./empty.toml --random count=5
@@ -237,6 +255,7 @@ if unshare -rm mount -t tmpfs none /tmp 2>/dev/null; then   # in a namespace of 
   wrong mounted/c.html "Read-only file system" --html -- explore --fs ext4 --workload ace-seq1/17 --html mounted/c.html
   wrong mounted/x.csv "Read-only file system" -- simulate --profile hp-c2447 --random count=10 --csv mounted/x.csv
   wrong mounted/a.sock "Read-only file system" -- serve --profile hp-c2447 --size 64M --socket mounted/a.sock
+  wrong mounted/a.sock "Read-only file system" -- serve --vhost-user mounted/a.sock --size 64M
   wrong mounted/x.img "Read-only file system" -- image ufs mkfs mounted/x.img --size 64M
   around=(unshare -rm sh -c 'mount -t tmpfs -o size=64k none mounted && head -c 60000 /dev/zero >mounted/fill && exec "$@"' sh)
   wrong mounted/new.db "space" -- campaign ufs-schemes/conventional --shard 1/3000 --db mounted/new.db

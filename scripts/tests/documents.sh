@@ -113,7 +113,7 @@ serves() {
   bash -c "$state"$'\n'"exec $1" >"$scratch/out" 2>"$scratch/err" </dev/null &
   server=$!
   for _ in $(seq 600); do
-    ! grep -q 'nbdinfo' "$scratch/out" || { sleep 0.1; return; }
+    ! grep -qE 'nbdinfo|^Control socket' "$scratch/out" || { sleep 0.1; return; }
     kill -0 "$server" 2>/dev/null || { server=; complains "the server ended"; }
     sleep 0.05
   done

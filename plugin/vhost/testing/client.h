@@ -1,6 +1,6 @@
 #pragma once
 // For tests: the other side of a session. It shares one region of memory, lays out rings in it, and sends
-// whatever it is told to, wrong things included.
+// whatever it is told to, wrong things included. Each ring has a kick descriptor, all share one for calls.
 //
 //   0, 0x4000, ...   ring 0, 1, ...: descriptors, at 0x1000 available, at 0x2000 used
 //   0x80000 on       data
@@ -10,10 +10,12 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <span>
@@ -26,6 +28,9 @@
 #include "plugin/vhost/session.h"
 
 namespace headcrash::vhost {
+
+/// Commands of virtio-blk.
+inline constexpr std::uint32_t kIn = 0, kOut = 1, kFlush = 4, kGetId = 8, kDiscard = 11, kWriteZeroes = 13;
 
 struct TestDescriptor {
   std::uint64_t address;
@@ -74,26 +79,27 @@ class TestClient {
  public:
   static constexpr std::uint64_t kGuest = 0x100000, kUser = 0x7f0000000000, kBytes = 1 << 20;
   static constexpr std::uint64_t kData = 0x80000;
-  static constexpr std::uint32_t kSize = 8;
   static constexpr std::uint16_t kNext = 1, kWrite = 2, kIndirect = 4;
 
-  explicit TestClient(const Disk& disk, SessionOptions options = {.queues = 2, .workers = 4})
-      : memory_file(::memfd_create("guest", MFD_CLOEXEC)),
-        kick(::eventfd(0, EFD_CLOEXEC)),
-        call(::eventfd(0, EFD_CLOEXEC)),
-        stop_(::eventfd(0, EFD_CLOEXEC)) {
+  /// Of a session in this process.
+  explicit TestClient(const Disk& disk, SessionOptions options = {.queues = 2, .workers = 4}) : TestClient() {
     int pair[2] = {-1, -1};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     socket_ = base::Descriptor(pair[0]);
     served_ = base::Descriptor(pair[1]);
-    EXPECT_EQ(::ftruncate(memory_file.get(), kBytes), 0);
-    memory = static_cast<std::byte*>(
-        ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_file.get(), 0));
     session_ = std::async(std::launch::async, [this, disk, options] {
       auto ended = serve_client(served_.get(), stop_.get(), disk, options);
       served_.reset();
       return ended;
     });
+  }
+  /// Of a server that listens.
+  explicit TestClient(const std::filesystem::path& server) : TestClient() {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, server.c_str(), server.native().size());
+    socket_ = base::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   }
   ~TestClient() {
     socket_.reset();
@@ -135,8 +141,8 @@ class TestClient {
   void send_descriptor(Verb verb, std::uint64_t ring, int file) {
     send(verb, std::as_bytes(std::span(&ring, 1)), {file});
   }
-  std::vector<std::byte> ask(Verb verb, std::span<const std::byte> payload = {}) {
-    send(verb, payload);
+  std::vector<std::byte> ask(Verb verb, std::span<const std::byte> payload = {}, std::uint32_t flags = 1) {
+    send(verb, payload, {}, flags);
     std::uint32_t header[3] = {};
     EXPECT_EQ(::recv(socket_.get(), header, sizeof header, MSG_WAITALL), 12);
     EXPECT_EQ(header[0], static_cast<std::uint32_t>(verb));
@@ -146,8 +152,8 @@ class TestClient {
               static_cast<ssize_t>(answer.size()));
     return answer;
   }
-  std::uint64_t ask64(Verb verb) {
-    const auto answer = ask(verb);
+  std::uint64_t ask64(Verb verb, std::span<const std::byte> payload = {}, std::uint32_t flags = 1) {
+    const auto answer = ask(verb, payload, flags);
     std::uint64_t value = 0;
     EXPECT_EQ(answer.size(), 8U);
     if (answer.size() == 8) std::memcpy(&value, answer.data(), 8);
@@ -167,14 +173,41 @@ class TestClient {
     start(ring);
     ask64(Verb::get_features);  // all of it has been handled
   }
-  void start(std::uint32_t ring) {
-    const std::uint64_t at = kUser + std::uint64_t{0x4000} * ring;
-    send_state(Verb::set_vring_num, ring, kSize);
-    send64(Verb::set_vring_addr, ring, at, at + 0x2000, at + 0x1000, 0);
-    send_state(Verb::set_vring_base, ring, 0);
+  /// `base`: the index in `available` that comes next.
+  void start(std::uint32_t ring, std::uint16_t base = 0) {
+    place(ring, base);
     send_descriptor(Verb::set_vring_call, ring, call.get());
-    send_descriptor(Verb::set_vring_kick, ring, kick.get());
+    send_descriptor(Verb::set_vring_kick, ring, kicks[ring].get());
     send_state(Verb::set_vring_enable, ring, 1);
+  }
+  void place(std::uint32_t ring, std::uint16_t base) {
+    const std::uint64_t at = kUser + std::uint64_t{0x4000} * ring;
+    send_state(Verb::set_vring_num, ring, size);
+    send64(Verb::set_vring_addr, ring, at, at + 0x2000, at + 0x1000, 0);
+    send_state(Verb::set_vring_base, ring, base);
+    offered_[ring] = base;
+  }
+  /// As set_up(), for a client that notifies by messages. Returns the channel on which the back-end asks.
+  base::Descriptor set_up_in_band() {
+    send64(Verb::set_features, ask64(Verb::get_features));
+    send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
+    int pair[2] = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    const base::Descriptor theirs(pair[1]);
+    send(Verb::set_backend_req_fd, {}, {theirs.get()});
+    share();
+    place(0, 0);
+    constexpr std::uint64_t kNoDescriptor = 0x100;
+    send64(Verb::set_vring_call, kNoDescriptor);
+    send64(Verb::set_vring_kick, kNoDescriptor);
+    send_state(Verb::set_vring_enable, 0, 1);
+    ask64(Verb::get_features);
+    return base::Descriptor(pair[0]);
+  }
+  /// With an answer, as user-mode Linux waits for one.
+  std::uint64_t kick_in_band(std::uint32_t index) {
+    const std::uint64_t state = index;
+    return ask64(Verb::vring_kick, std::as_bytes(std::span(&state, 1)), 9);
   }
 
   std::byte* ring(std::uint32_t index) { return memory + std::size_t{0x4000} * index; }
@@ -182,25 +215,57 @@ class TestClient {
     std::memcpy(ring(index) + 16 * at, &descriptor, sizeof descriptor);
   }
   void offer(std::uint32_t index, std::uint16_t head, std::uint16_t steps = 1) {
-    std::memcpy(ring(index) + 0x1004 + 2 * (offered_[index] % kSize), &head, sizeof head);
+    std::memcpy(ring(index) + 0x1004 + 2 * (offered_[index] % size), &head, sizeof head);
     offered_[index] = static_cast<std::uint16_t>(offered_[index] + steps);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(offered_[index]);
-    const std::uint64_t one = 1;
-    EXPECT_EQ(::write(kick.get(), &one, sizeof one), 8);
+    // As a driver: the flag is read after the index has been written.
+    if (!kicks_unwanted(index)) kick_only(index);
   }
-  /// Header, data, status, in three descriptors; the status, or 255 when no answer comes.
+  bool kicks_unwanted(std::uint32_t index) {
+    return (std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2000)).load() & 1) != 0;
+  }
+  void kick_only(std::uint32_t index) {
+    const std::uint64_t one = 1;
+    EXPECT_EQ(::write(kicks[index].get(), &one, sizeof one), 8);
+  }
+  std::uint16_t used(std::uint32_t index) {
+    return std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).load();
+  }
+  /// Which command the entry of `used` is about.
+  std::uint16_t used_slot(std::uint32_t index, std::uint16_t entry) {
+    std::uint32_t head = 0;
+    std::memcpy(&head, ring(index) + 0x2004 + std::size_t{8} * (entry % size), sizeof head);
+    return static_cast<std::uint16_t>(head / 3);
+  }
+  /// Waits for at most 2 s.
+  bool wait_used(std::uint32_t index, std::uint16_t count) {
+    for (int i = 0; i < 2000 && used(index) != count; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return used(index) == count;
+  }
+  /// Header, data, status, in three descriptors from 3 * slot on. All have the same data.
+  void begin(std::uint32_t index, std::uint16_t slot, std::uint32_t type, std::uint64_t sector,
+             std::uint32_t bytes, bool device_writes) {
+    const std::uint64_t header = kData + std::uint64_t{64} * slot;
+    const auto first = static_cast<std::uint16_t>(3 * slot);
+    std::memcpy(memory + header, &type, sizeof type);
+    std::memcpy(memory + header + 8, &sector, sizeof sector);
+    memory[header + 32] = std::byte{255};
+    describe(index, first,
+             {kGuest + header, 16, kNext, static_cast<std::uint16_t>(first + (bytes > 0 ? 1 : 2))});
+    describe(
+        index, first + 1,
+        {kGuest + kData + 0x2000, bytes, static_cast<std::uint16_t>(kNext | (device_writes ? kWrite : 0)),
+         static_cast<std::uint16_t>(first + 2)});
+    describe(index, first + 2, {kGuest + header + 32, 1, kWrite, 0});
+    offer(index, first);
+  }
+  int status(std::uint16_t slot) { return std::to_integer<int>(memory[kData + std::size_t{64} * slot + 32]); }
+  /// The status, or 255 when no answer comes.
   int command(std::uint32_t index, std::uint32_t type, std::uint64_t sector, std::uint32_t bytes,
               bool device_writes) {
-    std::memcpy(memory + kData, &type, sizeof type);
-    std::memcpy(memory + kData + 8, &sector, sizeof sector);
-    memory[kData + 32] = std::byte{255};
-    describe(index, 0, {kGuest + kData, 16, kNext, static_cast<std::uint16_t>(bytes > 0 ? 1 : 2)});
-    describe(index, 1,
-             {kGuest + kData + 0x1000, bytes,
-              static_cast<std::uint16_t>(kNext | (device_writes ? kWrite : 0)), 2});
-    describe(index, 2, {kGuest + kData + 32, 1, kWrite, 0});
-    offer(index, 0);
-    return wait_call() ? std::to_integer<int>(memory[kData + 32]) : 255;
+    begin(index, 0, type, sector, bytes, device_writes);
+    return wait_call() ? status(0) : 255;
   }
   bool wait_call() {
     pollfd watched = {call.get(), POLLIN, 0};
@@ -208,7 +273,7 @@ class TestClient {
     std::uint64_t count = 0;
     return ::read(call.get(), &count, sizeof count) == 8;
   }
-  std::span<std::byte> data() { return {memory + kData + 0x1000, 0x10000}; }
+  std::span<std::byte> data() { return {memory + kData + 0x2000, 0x10000}; }
 
   /// How the session ends by itself.
   Result<void> wait_for_end() {
@@ -229,10 +294,22 @@ class TestClient {
   void hang_up() { socket_.reset(); }
   int socket() const { return socket_.get(); }
 
-  base::Descriptor memory_file, kick, call;
+  std::uint32_t size = 8;  ///< of the rings, at most 128; before they are started
+  base::Descriptor memory_file, call;
+  std::array<base::Descriptor, 2> kicks;
   std::byte* memory = nullptr;
 
  private:
+  TestClient()
+      : memory_file(::memfd_create("guest", MFD_CLOEXEC)),
+        call(::eventfd(0, EFD_CLOEXEC)),
+        stop_(::eventfd(0, EFD_CLOEXEC)) {
+    for (base::Descriptor& kick : kicks) kick = base::Descriptor(::eventfd(0, EFD_CLOEXEC));
+    EXPECT_EQ(::ftruncate(memory_file.get(), kBytes), 0);
+    memory = static_cast<std::byte*>(
+        ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_file.get(), 0));
+  }
+
   base::Descriptor stop_, socket_, served_;
   std::array<std::uint16_t, 2> offered_ = {};
   std::future<Result<void>> session_;

@@ -1,0 +1,172 @@
+// The machine, its sockets and how QEMU attaches them (serve_vhost.h).
+#include "harness/cli/serve_vhost.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harness/cli/attach.h"
+#include "harness/cli/command.h"
+#include "harness/device/parameters.h"
+#include "plugin/emulation/served_machine.h"
+#include "plugin/vhost/machine_server.h"
+
+namespace headcrash::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A guest's kernel takes as many as it has processors.
+constexpr std::uint16_t kQueuesPrinted = 4;
+
+/// Interrupts are for the main thread: those that are started meanwhile have them blocked.
+class InterruptsBlocked {
+ public:
+  InterruptsBlocked() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+    pthread_sigmask(SIG_BLOCK, &set, &before_);
+  }
+  ~InterruptsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  InterruptsBlocked(const InterruptsBlocked&) = delete;
+  InterruptsBlocked& operator=(const InterruptsBlocked&) = delete;
+
+ private:
+  sigset_t before_ = {};
+};
+
+struct Served {
+  emulation::Settings settings;
+  std::unique_ptr<vhost::MachineServer> disks;
+  std::unique_ptr<emulation::ServedMachine> machine;
+};
+
+/// Everything that can be refused: nothing is served yet, and no thread has been started.
+Result<Served> open(const ServeVhost& what) {
+  Served served;
+  for (const std::string& parameter : device::parameters_of(what.machine)) {
+    const std::size_t equals = parameter.find('=');
+    if (auto set = served.settings.set(parameter.substr(0, equals), parameter.substr(equals + 1)); !set)
+      return pass_on(set);
+  }
+  served.settings.control = what.machine.control_socket;
+  if (auto complete = served.settings.check(); !complete) return pass_on(complete);
+  auto hardware = emulation::load_hardware(served.settings);
+  if (!hardware) return pass_on(hardware);
+  std::vector<std::string> names;
+  for (const auto& device : hardware->plan.devices) names.push_back(device.name);
+  auto disks = vhost::MachineServer::listen(what.socket, names);
+  if (!disks) return pass_on(disks);
+  served.disks = std::move(*disks);
+  auto machine = emulation::ServedMachine::open(served.settings, std::move(*hardware));
+  if (!machine) return pass_on(machine);
+  served.machine = std::move(*machine);
+  return served;
+}
+
+/// The guest's memory as a file that QEMU shares.
+std::vector<std::string> memory_words(std::uint64_t mib) {
+  const std::string size = fmt::format("{}M", mib);
+  return {"-m",       size,
+          "-object",  fmt::format("memory-backend-memfd,id=hcmem,size={},share=on", size),
+          "-machine", "memory-backend=hcmem"};
+}
+
+std::vector<std::string> disk_words(const std::string& id, const fs::path& socket, std::uint16_t queues) {
+  std::string path = socket.string();
+  for (std::size_t at = path.find(','); at != std::string::npos; at = path.find(',', at + 2))
+    path.insert(at, ",");
+  return {"-chardev", fmt::format("socket,id={},path={}", id, path), "-device",
+          fmt::format("vhost-user-blk-pci,chardev={},num-queues={}", id, queues)};
+}
+
+void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+void report_how_to_attach(const ServeVhost& what, Served& served, const std::vector<std::string>& memory,
+                          const std::vector<std::vector<std::string>>& disks) {
+  emulation::Emulation& machine = served.machine->emulation();
+  const fs::path& marks = served.disks->mark_socket();
+  const std::vector<std::string> mark_words = disk_words("hcmark", marks, 1);
+  const std::string control = what.machine.control_socket->string();
+  if (what.as_json) {
+    nlohmann::json list = nlohmann::json::array();
+    std::vector<std::string> words = memory;
+    for (std::size_t i = 0; i < disks.size(); ++i) {
+      const model::Characteristics& device = machine.characteristics(i);
+      list.push_back({{"name", machine.device_name(i)},
+                      {"profile", device.profile},
+                      {"sectors", device.sectors},
+                      {"queue_depth", device.queue_depth},
+                      {"socket", served.disks->disk_sockets()[i].string()},
+                      {"qemu", disks[i]}});
+      append(words, disks[i]);
+    }
+    print({{"control", control},
+           {"mark", {{"socket", marks.string()}, {"qemu", mark_words}}},
+           {"devices", std::move(list)},
+           {"qemu_memory", memory},
+           {"qemu", words}});
+  } else {
+    fmt::print(
+        "{} is being served over vhost-user; end it with Ctrl-C.\n\nFor QEMU, which shares the guest's memory "
+        "(--memory for another size):\n  {}\n",
+        what.name, shell_line(memory));
+    for (const auto& words : disks) fmt::print("  {}\n", shell_line(words));
+    fmt::print("\nFor marks from the guest, as another disk:\n  {}\n\nControl socket (JSON lines):\n  {}\n",
+               shell_line(mark_words), control);
+  }
+  std::fflush(stdout);
+}
+
+int serve_until_the_end(const ServeVhost& what, Served& served) {
+  emulation::Emulation& machine = served.machine->emulation();
+  const std::vector<std::string> memory = memory_words(what.guest_memory_mib);
+  std::vector<std::vector<std::string>> disks;
+  for (std::size_t i = 0; i < machine.device_count(); ++i)
+    disks.push_back(disk_words(fmt::format("hcvhost{}", i), served.disks->disk_sockets()[i], kQueuesPrinted));
+  if (!what.command.empty()) {
+    std::vector<std::string> words = memory;
+    for (const auto& one : disks) append(words, one);
+    return run_command(what.command, words);
+  }
+  report_how_to_attach(what, served, memory, disks);
+  PowerReport power;
+  while (!interrupted()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const emulation::PowerStatus status = machine.power_status();
+    power.look(status.power == model::PowerState::on, status.cuts, status.last_cut_at.value_or(0));
+  }
+  return kFine;
+}
+
+}  // namespace
+
+int serve_vhost(const ServeVhost& what) {
+  auto served = open(what);
+  if (!served) return report_error(served.error(), what.as_json);
+  catch_interrupts();
+  Result<void> started;
+  {
+    const InterruptsBlocked blocked;
+    served->machine->start(emulation::Way::vhost_user);
+    started =
+        served->disks->start(served->machine->emulation(), {.queues = vhost::kQueuesMax},
+                             [](const std::string& line) { fmt::print(stderr, "headcrash: {}\n", line); });
+  }
+  const int exit_code = started ? serve_until_the_end(what, *served) : kFine;
+  served->machine->shut_down();  // requests that wait are answered, so that their sessions end
+  served->disks->stop();
+  const auto stopped = served->machine->stop();
+  if (!started) return report_error(started.error(), what.as_json);
+  if (!stopped) return report_error(stopped.error(), what.as_json);
+  return exit_code;
+}
+
+}  // namespace headcrash::cli

@@ -1,0 +1,62 @@
+#pragma once
+// The Unix socket of the control commands: lines in, lines out, one thread for each client. It knows nothing
+// of what the lines mean. Its file goes away with an orderly end.
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "plugin/base/descriptor.h"
+#include "plugin/base/listening_socket.h"
+#include "plugin/base/result.h"
+
+namespace headcrash::emulation {
+
+inline constexpr std::size_t kControlLineBytesMax = 64 << 10;
+inline constexpr std::size_t kControlClientsMax = 16;
+
+class ControlSocket {
+ public:
+  /// Called by several threads at once. `given_up()` is true when the client is gone or the socket is
+  /// stopping.
+  using Answer = std::function<std::string(std::string_view line, const std::function<bool()>& given_up)>;
+
+  /// Binds and listens (mode 0600), without a thread.
+  static Result<std::unique_ptr<ControlSocket>> listen(const std::filesystem::path& path);
+  ~ControlSocket();
+  ControlSocket(const ControlSocket&) = delete;
+  ControlSocket& operator=(const ControlSocket&) = delete;
+
+  void start(Answer answer);
+  void stop();  ///< ends all clients and joins their threads; removes the file
+
+ private:
+  struct Client {
+    int fd;
+    std::thread thread;
+    std::atomic<bool> finished = false;
+  };
+  ControlSocket() = default;
+  void accept_clients();
+  void admit(int fd);
+  void serve(Client& client);
+  bool receive(int fd, std::string& pending) const;
+  bool send_line(int fd, std::string line) const;
+  bool answer_lines(Client& client, std::string& pending) const;
+  bool wait_for(int fd, short events) const;
+  void reap();
+
+  base::ListeningSocket listener_;
+  base::Descriptor stop_fd_;  ///< an eventfd: readable from stop() on
+  std::atomic<bool> stopping_ = false;
+  Answer answer_;
+  std::thread acceptor_;
+  std::list<Client> clients_;  ///< the acceptor's own
+};
+
+}  // namespace headcrash::emulation
