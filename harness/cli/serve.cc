@@ -68,7 +68,7 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
     const Result<std::uint64_t> size = base::parse_size(arguments.size, "--size");
     if (!size) return pass_on(size);
     if (*size == 0)
-      return fail("--size", "0 is no size of a disk", "leave it out for the whole drive, or write 512M");
+      return fail("--size", "0 is not a valid disk size", "leave it out for the whole drive, or write 512M");
     spec.size_bytes = *size;
   }
   if (!arguments.store.empty()) spec.store = fs::absolute(arguments.store);
@@ -167,7 +167,7 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
       base::parse_size(arguments.memory.empty() ? kDefaultGuestMemory : arguments.memory, "--memory");
   if (!memory) return refuse(memory.error());
   if (*memory == 0 || *memory % kMiB != 0)
-    return refuse({"--memory", arguments.memory + " is no whole number of MiB", "write 512M or 2G"});
+    return refuse({"--memory", arguments.memory + " is not a whole number of MiB", "write 512M or 2G"});
   const fs::path socket = fs::absolute(arguments.vhost_user);
   if (!machine.control_socket) machine.control_socket = socket.string() + ".control";
   return serve_vhost({.machine = std::move(machine),

@@ -9,7 +9,7 @@
 namespace headcrash::guest {
 
 /// Makes and removes a file and a directory in each of the first directories, then removes everything but lost+found. What was
-/// refused, in words; empty: nothing, or a tree that is too large or has what nobody may remove. No room is no refusal.
+/// refused, in words; empty: nothing, or a tree that is too large or has what nobody may remove. No room is not a refusal.
 std::string use_and_empty(Vfs& vfs);
 
 }  // namespace headcrash::guest

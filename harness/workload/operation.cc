@@ -363,7 +363,7 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   operation.thread = *thread;
   for (std::size_t i = 0; i < word->signature.size(); ++i) {
     if (word->signature[i] == 'i' && !parse_flags(words[i + 1], operation.flags))
-      return fail(subject, fmt::format("\"{}\" are no flags of an inode", words[i + 1].substr(0, 80)),
+      return fail(subject, fmt::format("\"{}\" are not flags of an inode", words[i + 1].substr(0, 80)),
                   "use letters of aACdDisSu, or - for none");
     if (!parse_argument(word->signature[i], words[i + 1], operation))
       return fail(subject, fmt::format("\"{}\" has an invalid number", line.substr(0, 80)));

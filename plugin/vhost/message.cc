@@ -158,7 +158,7 @@ std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack) {
 Result<void> parse_ring_call_ack(std::span<const std::byte, kAckBytes> bytes) {
   if (at<std::uint32_t>(bytes, 0) != kBackendVringCall ||
       at<std::uint32_t>(bytes, 4) != (kVersion | kReply) || at<std::uint32_t>(bytes, 8) != 8)
-    return fail("vhost-user message", "what answers a VRING_CALL is no reply to it");
+    return fail("vhost-user message", "what answers a VRING_CALL is not a reply to it");
   if (at<std::uint64_t>(bytes, 12) != 0) return fail("vhost-user", "the client refused a VRING_CALL");
   return {};
 }

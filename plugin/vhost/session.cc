@@ -296,12 +296,12 @@ class Session {
     }
     const std::lock_guard lock(mutex_);
     if (verb == Verb::set_vring_base) {
-      if (state.value > 0xffff) return fail("ring", fmt::format("{} is no index", state.value));
+      if (state.value > 0xffff) return fail("ring", fmt::format("{} is not an index", state.value));
       (*queue)->ring.set_base(static_cast<std::uint16_t>(state.value));
       return {};
     }
     if (!SplitRing::is_size(state.value))
-      return fail("ring", fmt::format("{} is no size of a queue", state.value),
+      return fail("ring", fmt::format("{} is not a size of a queue", state.value),
                   fmt::format("use a power of two up to {}", kRingSizeMax));
     (*queue)->place.size = state.value;
     return {};
@@ -325,7 +325,7 @@ class Session {
                                                     verb_name(received.header.verb), received.files.size()));
     Descriptor file = what.comes ? std::move(received.files.front()) : Descriptor();
     if (received.header.verb == Verb::set_vring_err) return {};
-    // A read or write of what is no eventfd must not stop a thread.
+    // A read or write of what is not an eventfd must not stop a thread.
     if (file.is_open()) {
       const int flags = ::fcntl(file.get(), F_GETFL);
       if (flags < 0 || ::fcntl(file.get(), F_SETFL, flags | O_NONBLOCK) != 0)
@@ -425,7 +425,7 @@ class Session {
       std::uint64_t count = 0;
       const ssize_t got = ::read(queue.kick.get(), &count, sizeof count);
       if (got != sizeof count && !(got < 0 && (errno == EAGAIN || errno == EINTR)))
-        return fail("vhost-user", "a kick descriptor is no eventfd");
+        return fail("vhost-user", "a kick descriptor is not an eventfd");
       if (got == sizeof count) queue.look = true;
     }
     if (!queue.look) return {};

@@ -28,7 +28,7 @@ struct SessionOptions {
       512;  ///< requests of one client that the disk gets together; a thread for each, when needed
 };
 
-/// Serves the client of `socket` until it goes, which is no error, or until `stop`, an eventfd, can be read.
+/// Serves the client of `socket` until it goes, which is not an error, or until `stop`, an eventfd, can be read.
 /// Does not close either; blocks SIGPIPE in the calling thread. When it returns no thread, mapping or descriptor of the client is left. The disk
 /// must let requests end that are inside when `stop` comes. Error: what the client did wrong.
 Result<void> serve_client(int socket, int stop, const Disk& disk, const SessionOptions& options);

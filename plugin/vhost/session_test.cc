@@ -385,7 +385,7 @@ const Harm kHarms[] = {
     {"BackendWithoutADescriptor", [](C& c) { c.send(Verb::set_backend_req_fd, {}); }, "has no descriptor"},
     {"RingThatIsNot", [](C& c) { c.send_state(Verb::set_vring_num, 2, 8); }, "there is no ring 2"},
     {"ChangedWhileInUse", [](C& c) { c.send_state(Verb::set_vring_num, 0, 8); }, "ring 0 is in use"},
-    {"RingSize", [](C& c) { c.send_state(Verb::set_vring_num, 1, 12); }, "12 is no size"},
+    {"RingSize", [](C& c) { c.send_state(Verb::set_vring_num, 1, 12); }, "12 is not a size"},
     {"FeatureNotOffered", [](C& c) { c.send64(Verb::set_features, 1); }, "were not offered"},
     {"Length", [](C& c) { c.send(Verb::set_features, {}); }, "payload of 0 bytes"},
     {"Unknown", [](C& c) { c.send(static_cast<Verb>(99), {}); }, "request 99 is not known"},
