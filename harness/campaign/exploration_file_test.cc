@@ -338,7 +338,7 @@ TEST(Exploration, WhatAnArrayCannotBeIsRefused) {
   EXPECT_EQ(has(refusal("320M", "321M"), "whole stripes"), "");
   EXPECT_EQ(has(refusal("dead:hd0.2", "dead:hd0.20"), "there is no device"), "");
   EXPECT_EQ(has(refusal("dead:hd0.1", "dead"), "mine.toml"), "");
-  EXPECT_EQ(has(refusal("budget = 10", "strategies = [\"prefix\"]"), "of one disk's writes"), "");
+  EXPECT_EQ(has(refusal("budget = 10", "strategies = [\"prefix\"]"), "to the writes of one disk"), "");
   EXPECT_EQ(has(refusal("device = \"raid5-5-forced\"\n", ""), "is missing, and the campaign has 2"), "");
   EXPECT_EQ(has(refusal("[\"ext4\"]", "[\"ext4-external-journal\"]"), "external log"), "");
 }

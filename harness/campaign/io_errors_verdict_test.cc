@@ -127,7 +127,7 @@ TEST(IoErrorSurprises, AControlMustBeQuiet) {
   o.control = true;
   EXPECT_TRUE(surprises_of(o).empty());
   o.syncfs = EIO;
-  EXPECT_TRUE(says(o, "nothing was failed"));
+  EXPECT_TRUE(says(o, "no failure was injected"));
 }
 
 TEST(IoErrorAnswers, HaveTheNamesOfErrnoH) {

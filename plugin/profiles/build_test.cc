@@ -90,7 +90,7 @@ TEST(Plan, SaysWhatDoesNotFit) {
   hd.size_bytes = std::uint64_t{1} << 40;
   says({hd}, "device hd0: size");
   hd.size_bytes = 513;
-  says({hd}, "no multiple of the sector size");
+  says({hd}, "not a multiple of the sector size");
   hd.size_bytes = 0;
   says({hd}, "size");
   MachineDevice raid = device("raid5-5");

@@ -301,7 +301,7 @@ TEST(MachineFile, SaysWhatIsWrong) {
   says("", "device: this is missing");
   says("device = 3", "list of tables");
   says("[[device]]\nname = \"a\"\n", "device[0].profile: this is missing");
-  says("[[device]]\nname = \"a b\"\nprofile = \"hp-c2447\"\n", "no name for a device");
+  says("[[device]]\nname = \"a b\"\nprofile = \"hp-c2447\"\n", "not a valid device name");
   says(good + "sise = \"1G\"\n", "did you mean \"size\"");
   says(good + "size = \"1X\"\n", "device[0].size: \"1X\" is not a size");
   says(good + "write-cache = \"on\"\n", "true or false");

@@ -276,7 +276,7 @@ TEST_F(FormatsTest, BrokenDmLogsAreRefusedByEntryAndOffset) {
   EXPECT_NE(refusal(super(1) + entry(0, 2, 0, 0) + unit("")).find("data beyond"), std::string::npos);
   EXPECT_NE(refusal(super(1) + entry(0, ~0ULL, 0, 0)).find("beyond any device"), std::string::npos);
   EXPECT_NE(refusal(super(1) + entry(~0ULL, 1, 4, 0)).find("beyond any device"), std::string::npos);
-  EXPECT_NE(refusal(super(1) + entry(0, 0, 8, 481)).find("no good mark"), std::string::npos);
+  EXPECT_NE(refusal(super(1) + entry(0, 0, 8, 481)).find("not a good mark"), std::string::npos);
   EXPECT_NE(refusal(super(1) + entry(0, 0, 32, 0)).find("unknown flags"), std::string::npos);
 }
 

@@ -83,7 +83,7 @@ TEST(StageOrder, RefusalsNameTheKey) {
       {R"({"state":"mark","stage":0,"text":""})", "text: has 0 bytes"},
       {R"({"state":"mark","stage":0,"text":"a\u0000b"})", "text: has 3 bytes or a NUL"},
       {R"({"state":"seal","stage":0,"text":"x"})", "text: is not a key"},
-      {R"({"state":"eject","stage":0})", "\"eject\" is not a command; use load, seal"},
+      {R"({"state":"eject","stage":0})", "unknown command \"eject\"; use load, seal"},
   };
   for (const auto& [line, words] : table)
     EXPECT_NE(refusal_of(line).find(words), std::string::npos) << line << " -> " << refusal_of(line);

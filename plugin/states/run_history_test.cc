@@ -348,7 +348,7 @@ TEST(RunHistory, BasesThatDoNotFitAreRefused) {
   EXPECT_NE(load_error(based("a", "good", "w1", 128)).find("has 64 sectors"), std::string::npos);
   EXPECT_NE(load_error(based("a", "good", "w2")).find("beyond"), std::string::npos);
   EXPECT_NE(load_error(based("a", "good", "w1-9")).find("request 9"), std::string::npos);
-  EXPECT_NE(load_error(based("a", "good", "nonsense")).find("no name of a state"), std::string::npos);
+  EXPECT_NE(load_error(based("a", "good", "nonsense")).find("not the name of a state"), std::string::npos);
   EXPECT_NE(load_error(based("a", "a", "w1")).find("circle"), std::string::npos);
   based("b", "c", "w1");
   based("c", "a", "w1");
