@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The applications whose packages are installed, under each of their settings: what is promised is there, and what promises
 # nothing loses. A package that is not installed leaves its campaign out, and is named.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
 run() {   # CAMPAIGN PACKAGE...

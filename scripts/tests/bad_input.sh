@@ -5,7 +5,7 @@
 #   bad_input.sh BUILD-FOLDER
 #
 # No guest is started. Rows that want a file have it written above them.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 cd "$scratch"
 mkdir place temporary
 export TMPDIR=$scratch/temporary

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A campaign with guests, killed in the middle and resumed: no finished trial is repeated, none is lost; then its report.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The command line without guests: lists, help, and every bad input as one clear error.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
 for command in doctor list serve simulate campaign bench query report runs trials merge gc help; do

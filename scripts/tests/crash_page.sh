@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The page of a crash: made from a recording of 10 000 requests, small, safe from what its marks say, and quick in a browser.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$scratch"
 

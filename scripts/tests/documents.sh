@@ -6,7 +6,7 @@
 # a test that does not run it are failures.
 #
 #   documents.sh BUILD-FOLDER plain|guest [DOCUMENT]     guest: the commands that need one; else all others
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 part=$2 only=${3:-}
 tests=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$tests/../.." && pwd)

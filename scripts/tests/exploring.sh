@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A campaign that explores: its control is caught, ext4 is clean, it can be killed and resumed, sharded and merged; an adapter
 # whose command the guest has not, and an agent that is killed in the middle, cost their own trial only.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch
 ask() { sqlite3 "$1" "$2"; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # headcrash extract: an image out of a recording, and a script that finds an intact one as promised and a damaged one not.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$scratch"
 PATH=$PATH:/usr/sbin:/sbin

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A finding in Linux, without headcrash: its script loses in a guest what was synced, and keeps it with the control.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 scripts=$(cd "$(dirname "$0")/.." && pwd)
 cd "$scratch"
 

@@ -2,7 +2,7 @@
 # Our own UFS in a guest, through FUSE: on the drive of the paper it loses its power, is preened, and keeps what was synced; crash
 # states of a short workload are clean or put right; without a cut it shows what the reference holds; and its tools refuse what they
 # cannot use, in words.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch
 

@@ -4,7 +4,7 @@
 # build have those folders written into them; in the copy under test the names lead nowhere.
 #
 #   install.sh BUILD-FOLDER plain|guest
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 part=$2
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$build" && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Which kernel build-guest takes, without a network: of kernels in the cache the newest whose version begins as wanted. The
 # kernels are empty, so that it stops at the first module, and says of which kernel.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 build_guest=$(cd "$(dirname "$0")/.." && pwd)/build-guest
 export HEADCRASH_CACHE=$scratch/cache
 

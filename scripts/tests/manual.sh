@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Manual pages and completions: they format without a warning, have what the program takes, and a completion offers what
 # comes next.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 documents=$build/documents
 cd "$scratch"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # peacock98 as long as the paper: ten minutes of each load, fifteen before each cut, loads up to 3000 requests a second.
 # What holds on a short run as on a long one: no promise of a reply is broken, and memory is bounded.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
 "$headcrash" experiment peacock98 --set seconds=600 --set warm-seconds=300 --set precision-percent=4 --set crash-seconds=900 --set most-per-s=3000 \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A campaign in several processes on one database: each run has one executor, interrupted ones say how to resume them, killed
 # ones can be resumed at once, finished ones are not run again.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch
 PATH=$build/bin:$PATH

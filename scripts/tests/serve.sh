@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # headcrash serve: bytes stay in the store, a cut loses what was not flushed, stock NBD tools work, Ctrl-C leaves nothing.
-source "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib.sh"
 cd "$scratch"
 
 start() {
