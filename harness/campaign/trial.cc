@@ -79,8 +79,6 @@ class TrialRun : private run::RecoveryGuest {
   void keep_artefacts();
   void end_guest();
 
-  template <typename T>
-  run::Step<T> with_remedy(run::Step<T> outcome) const;
   run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv) override;
   run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override;
   run::Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
@@ -226,16 +224,8 @@ run::Step<void> TrialRun::start_guest(const std::string& phase) {
   return end();
 }
 
-/// What the agent refuses to run is not in the guest.
-template <typename T>
-run::Step<T> TrialRun::with_remedy(run::Step<T> outcome) const {
-  if (!outcome && outcome.error().verdict == oracle::Verdict::harness_error)
-    outcome.error().summary += "; " + adapters::missing_tool_remedy(*plan_.filesystem);
-  return outcome;
-}
-
 run::Step<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
-  run::Step<run::GuestOutcome> outcome = with_remedy(session_->exec(argv));
+  run::Step<run::GuestOutcome> outcome = run::with_tool_remedy(session_->exec(argv), *plan_.filesystem);
   if (!outcome) return outcome;
   exit_code_ = outcome->exit_code;
   log(fmt::format("$ {}\n{}exit {}\n\n", fmt::join(argv, " "), outcome->output, outcome->exit_code));
@@ -245,7 +235,8 @@ run::Step<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv
 /// True when it was taken; what the command or a refusing kernel said goes into the log.
 run::Step<bool> TrialRun::mount() {
   std::string why;
-  const run::Step<bool> mounted = with_remedy(session_->mount(*plan_.filesystem, &why));
+  const run::Step<bool> mounted =
+      run::with_tool_remedy(session_->mount(*plan_.filesystem, &why), *plan_.filesystem);
   if (mounted && !*mounted) log(fmt::format("$ mount\n{}\n\n", why));
   return mounted;
 }
@@ -423,10 +414,11 @@ run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapt
 
 /// The phase "mount" is the first mount alone, as a user waits for it; all that judges it is in "verify".
 run::Step<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
-  return with_remedy(session_->inspect_in_steps(filesystem, again, [this](bool mounted) -> run::Step<void> {
+  const auto after_mount = [this](bool mounted) -> run::Step<void> {
     if (const run::Step<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
     return begin("verify");
-  }));
+  };
+  return run::with_tool_remedy(session_->inspect_in_steps(filesystem, again, after_mount), *plan_.filesystem);
 }
 
 /// Ends the server first: its recording is complete only then, and knows better than any message which marks

@@ -465,7 +465,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--application", arguments->application,
-          "Records this application (sqlite, sqlite+wal-normal, or a .toml file) instead of a workload; its verifier judges")
+          "Record this application (sqlite, sqlite+wal-normal, or a .toml file) instead of a workload; its verifier judges")
       ->excludes("--workload");
   command
       ->add_option(

@@ -62,11 +62,6 @@ struct Table {
   std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`
 };
 
-/// A table whose name begins so is drawn as a heat map by the report: a group of rows, the row, then multiples of the
-/// row's best ("1.23"; with the mark where no other is better; "-": none).
-inline constexpr const char* kHeatMap = "heat map";
-inline constexpr const char* kUnbeaten = "*";
-
 /// One line of a plot.
 struct Series {
   std::string name;

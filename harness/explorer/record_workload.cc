@@ -169,12 +169,8 @@ run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAda
   empty.record = fs::absolute(recording);
   const auto loaded = guest.load(empty);
   if (!loaded) return tl::unexpected(loaded.error());
-  auto made = guest.exec(run::in_guest(filesystem.mkfs.argv, uuid));
-  if (!made) {
-    if (made.error().verdict == oracle::Verdict::harness_error)
-      made.error().summary += "; " + adapters::missing_tool_remedy(filesystem);
-    return tl::unexpected(made.error());
-  }
+  const auto made = run::with_tool_remedy(guest.exec(run::in_guest(filesystem.mkfs.argv, uuid)), filesystem);
+  if (!made) return tl::unexpected(made.error());
   if (!filesystem.mkfs.good(made->exit_code)) {
     return run::stop(oracle::Verdict::harness_error,
                      fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));

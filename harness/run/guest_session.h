@@ -35,6 +35,13 @@ using Step = tl::expected<T, oracle::Judgement>;
 tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, std::string why);
 tl::unexpected<oracle::Judgement> broken(const Error& error);
 Step<void> as_step(const Result<void>& result);
+/// What the agent refuses to run is not in the guest: the error also says how it gets there.
+template <typename T>
+Step<T> with_tool_remedy(Step<T> outcome, const adapters::LinuxAdapter& filesystem) {
+  if (!outcome && outcome.error().verdict == oracle::Verdict::harness_error)
+    outcome.error().summary += "; " + adapters::missing_tool_remedy(filesystem);
+  return outcome;
+}
 
 struct GuestOutcome {
   int exit_code = 0;

@@ -207,6 +207,10 @@ struct ClaimNumberRecord {
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
 };
+/// A table whose name begins with this is drawn as a heat map by the report: a group of rows, the row, then multiples
+/// of the row's best ("1.23"; with the mark where no other is better; "-": none).
+inline constexpr const char* kHeatMap = "heat map";
+inline constexpr const char* kUnbeaten = "*";
 /// A cell of a table that an experiment tells, row by row.
 struct ClaimTableRecord {
   std::string claim, name, title;

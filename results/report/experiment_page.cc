@@ -128,16 +128,18 @@ Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
   return claims;
 }
 
-bool is_number(const std::string& text) {
+std::optional<double> number_in(std::string_view text) {
   double value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && rest == text.data() + text.size();
+  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
 std::string own_table(const OwnTable& table) {
   std::vector<Column> columns;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const bool numbers = std::ranges::all_of(table.rows, [i](const auto& row) { return is_number(row[i]); });
+    const bool numbers =
+        std::ranges::all_of(table.rows, [i](const auto& row) { return number_in(row[i]).has_value(); });
     columns.push_back({table.columns[i], numbers ? Column::Kind::number : Column::Kind::text});
   }
   std::vector<std::vector<std::string>> rows = table.rows;
@@ -149,22 +151,22 @@ std::string own_table(const OwnTable& table) {
          "</div>\n";
 }
 
-/// The tables that experiments mark as such (harness/experiment/claim.h): group, row, then multiples of the row's best.
-constexpr std::string_view kHeatMap = "heat map";
-constexpr std::size_t kNamesOfARow = 2;
+constexpr std::size_t kNamesOfARow = 2;  // the group and the row
 
 bool is_heat_map(const OwnTable& table) {
-  return table.name.starts_with(kHeatMap) && table.columns.size() > kNamesOfARow;
+  return table.name.starts_with(db::kHeatMap) && table.columns.size() > kNamesOfARow;
 }
 
-HeatCell heat_cell(const std::string& value) {
-  const bool unbeaten = value.ends_with('*');
-  double times = 0;
-  const char* end = value.data() + value.size() - (unbeaten ? 1 : 0);
-  const auto [rest, error] = std::from_chars(value.data(), end, times);
-  if (error != std::errc() || rest != end) return {};
-  const std::string shown = fmt::format("{:.{}f}", times, times < 10 ? 2 : times < 100 ? 1 : 0);
-  return {shown, fmt::format("{}{}", shade(times), unbeaten ? " best" : "")};
+HeatCell heat_cell(std::string_view value) {
+  const bool unbeaten = value.ends_with(db::kUnbeaten);
+  if (unbeaten) value.remove_suffix(std::string_view(db::kUnbeaten).size());
+  const auto times = number_in(value);
+  if (!times) return {};
+  return {fmt::format("{:.{}f}", *times,
+                      *times < 10    ? 2
+                      : *times < 100 ? 1
+                                     : 0),
+          fmt::format("{}{}", shade(*times), unbeaten ? " best" : "")};
 }
 
 std::string own_heat_map(const OwnTable& table) {

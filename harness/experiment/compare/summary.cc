@@ -7,6 +7,7 @@
 
 #include "harness/experiment/compare/compare.h"
 #include "harness/experiment/compare/session.h"
+#include "results/db/database.h"
 
 namespace headcrash::experiment::compare {
 namespace {
@@ -179,7 +180,7 @@ std::size_t times_best(const std::vector<Contest>& contests, std::size_t contend
 Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
   Table shown{
-      .name = fmt::format("{}, {}", kHeatMap, name(durability)),
+      .name = fmt::format("{}, {}", db::kHeatMap, name(durability)),
       .title = fmt::format("User time as a multiple of the best, of systems whose data are safe {}",
                            durability == Durability::each_call ? "after each call" : name(durability)),
       .columns = {"machine", "workload"}};
@@ -193,7 +194,7 @@ Table times_the_best(const std::vector<Contest>& contests, const std::vector<std
       const Figure mean = mean_of(*contest.samples[i]);
       const bool unbeaten = std::ranges::find(best, i) != best.end();
       cells.push_back(mean && least && *least > 0
-                          ? fmt::format("{:.2f}{}", *mean / *least, unbeaten ? kUnbeaten : "")
+                          ? fmt::format("{:.2f}{}", *mean / *least, unbeaten ? db::kUnbeaten : "")
                           : "-");
     }
     shown.rows.push_back(std::move(cells));

@@ -21,7 +21,7 @@ std::size_t times_beaten(const std::vector<Contest>& contests, std::size_t first
 /// In how many the contender is the best, or not beaten by the best.
 std::size_t times_best(const std::vector<Contest>& contests, std::size_t contender);
 
-/// User times as multiples of the best one, a row a contest: what the report draws as a heat map (claim.h). `names` are
+/// User times as multiples of the best one, a row a contest: what the report draws as a heat map (results/db/database.h). `names` are
 /// the contenders'.
 Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability);
