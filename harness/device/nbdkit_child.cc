@@ -67,7 +67,7 @@ Result<std::unique_ptr<NbdkitChild>> NbdkitChild::start(const Spec& spec) {
     return fail(plugin.string(), "the plugin is not there",
                 "build it: cmake --build --preset release; or install headcrash again");
   for (const fs::path& path : {spec.socket, spec.control_socket}) {
-    if (const auto free = make_way_for_socket(path); !free) return pass_on(free);
+    if (const auto free = base::make_way_for_socket(path); !free) return pass_on(free);
   }
   auto started = start_process(spec);
   if (!started) return pass_on(started);

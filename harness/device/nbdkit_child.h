@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "harness/device/control_client.h"
-#include "harness/device/socket_file.h"
 #include "plugin/base/process.h"
+#include "plugin/base/socket_file.h"
 
 namespace headcrash::device {
 
@@ -43,7 +43,7 @@ class NbdkitChild {
 
   Spec spec_;
   base::Process server_;
-  std::vector<SocketFile> sockets_;
+  std::vector<base::SocketFile> sockets_;
   std::optional<ControlClient> control_;
 };
 

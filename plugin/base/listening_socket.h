@@ -4,12 +4,11 @@
 // A socket file that nobody listens on is what a killed server left: it is replaced. One that somebody
 // listens on is refused. The file goes away with the socket, unless it has become another server's meanwhile.
 
-#include <sys/types.h>
-
 #include <filesystem>
 
 #include "plugin/base/descriptor.h"
 #include "plugin/base/result.h"
+#include "plugin/base/socket_file.h"
 
 namespace headcrash::base {
 
@@ -18,21 +17,14 @@ class ListeningSocket {
   ListeningSocket() = default;
   /// Binds and listens, with mode 0600. REQUIRES: there are no other threads yet, since umask is the process's.
   static Result<ListeningSocket> listen(const std::filesystem::path& path, int backlog);
-  ~ListeningSocket() { remove_file(); }
-  ListeningSocket(ListeningSocket&& other) noexcept;
-  ListeningSocket& operator=(ListeningSocket&& other) noexcept;
-  ListeningSocket(const ListeningSocket&) = delete;
-  ListeningSocket& operator=(const ListeningSocket&) = delete;
 
   int get() const { return descriptor_.get(); }  ///< non-blocking
-  const std::filesystem::path& path() const { return path_; }
-  void remove_file();  ///< nobody finds the server any more; who is connected stays
+  const std::filesystem::path& path() const { return file_.path(); }
+  void remove_file() { file_.remove(); }  ///< nobody finds the server any more; who is connected stays
 
  private:
   Descriptor descriptor_;
-  std::filesystem::path path_;  ///< empty: there is no file of ours
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
+  SocketFile file_;
 };
 
 }  // namespace headcrash::base

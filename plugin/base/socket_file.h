@@ -6,7 +6,7 @@
 
 #include "plugin/base/result.h"
 
-namespace headcrash::device {
+namespace headcrash::base {
 
 /// Removes a socket on which nobody listens any more (its server was killed). Errors: a server listens on it,
 /// or it is something else than a socket. Does not wait for that server.
@@ -22,6 +22,7 @@ class SocketFile {
       : path_(std::exchange(other.path_, {})), is_(std::exchange(other.is_, {})) {}
   SocketFile& operator=(SocketFile&& other) noexcept;
   void remove();
+  const std::filesystem::path& path() const { return path_; }  ///< empty: there is no file of ours
 
  private:
   using Identity = std::pair<unsigned long long, unsigned long long>;  // device and inode
@@ -31,4 +32,4 @@ class SocketFile {
   Identity is_;
 };
 
-}  // namespace headcrash::device
+}  // namespace headcrash::base

@@ -1,4 +1,4 @@
-#include "harness/device/socket_file.h"
+#include "plugin/base/socket_file.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -8,18 +8,14 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
-#include <system_error>
 
 #include "plugin/base/descriptor.h"
+#include "plugin/base/errno_text.h"
 
-namespace headcrash::device {
+namespace headcrash::base {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
 
 /// A connection that is refused was refused by the kernel: no process has the socket open. One that does not
 /// succeed at once (EAGAIN: as many wait as may) is a server's.
@@ -27,8 +23,9 @@ Result<bool> somebody_listens(const fs::path& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.native().size());
-  const base::Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!descriptor.is_open()) return fail(path.string(), "no socket: " + reason(errno), "close other files");
+  const Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!descriptor.is_open())
+    return fail(path.string(), "no socket: " + errno_text(errno), "close other files");
   const bool connected =
       ::connect(descriptor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   return connected || errno != ECONNREFUSED;
@@ -50,7 +47,8 @@ Result<void> make_way_for_socket(const fs::path& path) {
   if (*alive)
     return fail(path.string(), "another server listens on it", "end that server, or choose another path");
   if (::unlink(path.c_str()) != 0)
-    return fail(path.string(), "belongs to a server that has ended, and cannot be removed: " + reason(errno),
+    return fail(path.string(),
+                "belongs to a server that has ended, and cannot be removed: " + errno_text(errno),
                 "remove it, or choose another path");
   return {};
 }
@@ -77,4 +75,4 @@ SocketFile::Identity SocketFile::identity(const fs::path& path) {
   return {status.st_dev, status.st_ino};
 }
 
-}  // namespace headcrash::device
+}  // namespace headcrash::base

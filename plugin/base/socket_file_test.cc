@@ -1,6 +1,6 @@
 // Dead sockets are replaced, live ones and other files are refused, and nobody waits for a server that does
 // not answer.
-#include "harness/device/socket_file.h"
+#include "plugin/base/socket_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -14,16 +14,16 @@
 #include "plugin/base/descriptor.h"
 #include "plugin/base/scratch_folder.h"
 
-namespace headcrash::device {
+namespace headcrash::base {
 namespace {
 
 class SocketFileTest : public testing::Test {
  protected:
-  SocketFileTest() : folder_(std::move(*base::ScratchFolder::make())) {}
+  SocketFileTest() : folder_(std::move(*ScratchFolder::make())) {}
   std::filesystem::path path() const { return folder_.path() / "a.sock"; }
 
-  base::Descriptor listener(int backlog) const {
-    base::Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Descriptor listener(int backlog) const {
+    Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const sockaddr_un address = name();
     EXPECT_EQ(::bind(descriptor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     EXPECT_EQ(::listen(descriptor.get(), backlog), 0);
@@ -41,7 +41,7 @@ class SocketFileTest : public testing::Test {
   }
 
  private:
-  base::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(SocketFileTest, NothingIsInTheWay) {
@@ -61,7 +61,7 @@ TEST_F(SocketFileTest, ADeadSocketIsRemovedALiveOneIsRefused) {
 
 TEST_F(SocketFileTest, AServerThatAcceptsNobodyIsAliveAndNotWaitedFor) {
   const auto server = listener(0);
-  std::vector<base::Descriptor> waiting;
+  std::vector<Descriptor> waiting;
   for (int i = 0; i < 4; ++i) {
     const auto& one = waiting.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const sockaddr_un address = name();
@@ -92,4 +92,4 @@ TEST_F(SocketFileTest, OnlyTheSocketThatWasMadeIsRemoved) {
 }
 
 }  // namespace
-}  // namespace headcrash::device
+}  // namespace headcrash::base
