@@ -70,123 +70,6 @@ bool is_inside(const Disk& disk, std::uint64_t sector, std::uint64_t sectors) {
   return sector <= disk.sectors && sectors <= disk.sectors - sector;
 }
 
-struct Outcome {
-  std::byte status = kOk;
-  std::uint32_t written = 0;
-};
-
-class Command {
- public:
-  Command(const GuestMemory& memory, const Chain& chain, const Disk& disk)
-      : memory_(memory), chain_(chain), disk_(disk) {}
-
-  Result<std::uint32_t> run() {
-    const std::uint64_t readable = total(chain_.readable), writable = total(chain_.writable);
-    if (readable < kCommandHeaderBytes) return fail("ring", "a command has no header");
-    if (writable < 1) return fail("ring", "a command has no room for its status");
-    std::array<std::byte, kCommandHeaderBytes> header = {};
-    if (auto got = fetch(memory_, chain_, 0, header); !got) return pass_on(got);
-    const std::uint32_t type = little_endian::load32(header, 0);
-    sector_ = little_endian::load64(header, 8);
-    out_bytes_ = readable - kCommandHeaderBytes;
-    in_bytes_ = writable - 1;
-    const Result<Outcome> outcome =
-        std::max(out_bytes_, in_bytes_) > kDataBytesMax ? Result<Outcome>(Outcome{kIoError}) : dispatch(type);
-    if (!outcome) return pass_on(outcome);
-    if (auto told = put(memory_, chain_, in_bytes_, {&outcome->status, 1}); !told) return pass_on(told);
-    // The status is the last byte: what lies before it counts only when all of it was written.
-    return outcome->written == in_bytes_ ? outcome->written + 1 : outcome->written;
-  }
-
- private:
-  Result<Outcome> dispatch(std::uint32_t type) {
-    switch (type) {
-      case kIn:
-        return read();
-      case kOut:
-        return write();
-      case kFlush:
-        return served({.op = model::Op::flush});
-      case kGetId:
-        return tell_id();
-      case kDiscard:
-      case kWriteZeroes:
-        return clear(type);
-      default:
-        return Outcome{kUnsupported};
-    }
-  }
-
-  Outcome served(const model::Request& request) const { return {disk_.serve(request) == 0 ? kOk : kIoError}; }
-
-  Result<Outcome> read() {
-    if (in_bytes_ % kSectorBytes != 0 || !is_inside(disk_, sector_, in_bytes_ / kSectorBytes))
-      return Outcome{kIoError};
-    if (in_bytes_ == 0) return Outcome{};
-    std::vector<std::byte> bytes(in_bytes_);
-    Outcome outcome = served({.op = model::Op::read,
-                              .lba = sector_,
-                              .sectors = static_cast<std::uint32_t>(in_bytes_ / kSectorBytes),
-                              .into = bytes});
-    if (outcome.status != kOk) return outcome;
-    if (auto done = put(memory_, chain_, 0, bytes); !done) return pass_on(done);
-    outcome.written = static_cast<std::uint32_t>(in_bytes_);
-    return outcome;
-  }
-
-  Result<Outcome> write() {
-    if (out_bytes_ % kSectorBytes != 0 || !is_inside(disk_, sector_, out_bytes_ / kSectorBytes))
-      return Outcome{kIoError};
-    if (out_bytes_ == 0) return Outcome{};
-    std::vector<std::byte> bytes(out_bytes_);
-    if (auto got = fetch(memory_, chain_, kCommandHeaderBytes, bytes); !got) return pass_on(got);
-    return served({.op = model::Op::write,
-                   .lba = sector_,
-                   .sectors = static_cast<std::uint32_t>(out_bytes_ / kSectorBytes),
-                   .data = bytes});
-  }
-
-  Result<Outcome> tell_id() {
-    std::array<std::byte, kIdBytes> id = {};
-    std::memcpy(id.data(), disk_.name.data(), std::min(disk_.name.size(), id.size()));
-    const auto room = std::min<std::size_t>(in_bytes_, id.size());
-    if (auto done = put(memory_, chain_, 0, std::span<const std::byte>(id).first(room)); !done)
-      return pass_on(done);
-    return Outcome{kOk, static_cast<std::uint32_t>(room)};
-  }
-
-  /// All ranges are checked before the first one is carried out.
-  Result<Outcome> clear(std::uint32_t type) {
-    if (type == kDiscard && !disk_.trim) return Outcome{kUnsupported};
-    if (out_bytes_ == 0 || out_bytes_ % kRangeBytes != 0 || out_bytes_ / kRangeBytes > kRangesMax)
-      return Outcome{kIoError};
-    std::vector<Range> ranges(out_bytes_ / kRangeBytes);
-    if (auto got = fetch(memory_, chain_, kCommandHeaderBytes, std::as_writable_bytes(std::span(ranges)));
-        !got)
-      return pass_on(got);
-    for (const Range& range : ranges) {
-      const std::uint32_t known = type == kWriteZeroes ? kUnmap : 0;
-      if ((range.flags & ~known) != 0) return Outcome{kUnsupported};
-      if (range.sectors > kRangeSectorsMax || !is_inside(disk_, range.sector, range.sectors))
-        return Outcome{kIoError};
-    }
-    for (const Range& range : ranges) {
-      if (range.sectors == 0) continue;
-      const bool by_trim = disk_.trim && (type == kDiscard || (range.flags & kUnmap) != 0);
-      const Outcome outcome = served({.op = by_trim ? model::Op::trim : model::Op::write_zeroes,
-                                      .lba = range.sector,
-                                      .sectors = range.sectors});
-      if (outcome.status != kOk) return outcome;
-    }
-    return Outcome{};
-  }
-
-  const GuestMemory& memory_;
-  const Chain& chain_;
-  const Disk& disk_;
-  std::uint64_t sector_ = 0, out_bytes_ = 0, in_bytes_ = 0;
-};
-
 }  // namespace
 
 std::uint64_t device_features(const Disk& disk) {
@@ -222,8 +105,129 @@ std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_
   return config;
 }
 
-Result<std::uint32_t> execute(const GuestMemory& memory, const Chain& chain, const Disk& disk) {
-  return Command(memory, chain, disk).run();
+Result<Command> Command::begin(std::shared_ptr<const GuestMemory> memory, Chain chain, const Disk& disk) {
+  Command command(std::move(memory), std::move(chain), disk);
+  const std::uint64_t readable = total(command.chain_.readable), writable = total(command.chain_.writable);
+  if (readable < kCommandHeaderBytes) return fail("ring", "a command has no header");
+  if (writable < 1) return fail("ring", "a command has no room for its status");
+  std::array<std::byte, kCommandHeaderBytes> header = {};
+  if (auto got = fetch(*command.memory_, command.chain_, 0, header); !got) return pass_on(got);
+  command.type_ = little_endian::load32(header, 0);
+  command.sector_ = little_endian::load64(header, 8);
+  command.out_bytes_ = readable - kCommandHeaderBytes;
+  command.in_bytes_ = writable - 1;
+  if (std::max(command.out_bytes_, command.in_bytes_) > kDataBytesMax) {
+    command.status_ = kIoError;
+    return command;
+  }
+  if (auto prepared = command.prepare(); !prepared) return pass_on(prepared);
+  return command;
+}
+
+Result<void> Command::prepare() {
+  switch (type_) {
+    case kIn:
+      prepare_read();
+      return {};
+    case kOut:
+      return prepare_write();
+    case kFlush:
+      requests_.push_back({.op = model::Op::flush});
+      return {};
+    case kGetId:
+      bytes_.resize(std::min<std::size_t>(in_bytes_, kIdBytes));
+      std::memcpy(bytes_.data(), disk_->name.data(), std::min(disk_->name.size(), bytes_.size()));
+      return {};
+    case kDiscard:
+    case kWriteZeroes:
+      return prepare_ranges();
+    default:
+      status_ = kUnsupported;
+      return {};
+  }
+}
+
+void Command::prepare_read() {
+  if (in_bytes_ % kSectorBytes != 0 || !is_inside(*disk_, sector_, in_bytes_ / kSectorBytes)) {
+    status_ = kIoError;
+    return;
+  }
+  if (in_bytes_ == 0) return;
+  bytes_.resize(in_bytes_);
+  requests_.push_back({.op = model::Op::read,
+                       .lba = sector_,
+                       .sectors = static_cast<std::uint32_t>(in_bytes_ / kSectorBytes),
+                       .into = bytes_});
+}
+
+Result<void> Command::prepare_write() {
+  if (out_bytes_ % kSectorBytes != 0 || !is_inside(*disk_, sector_, out_bytes_ / kSectorBytes)) {
+    status_ = kIoError;
+    return {};
+  }
+  if (out_bytes_ == 0) return {};
+  bytes_.resize(out_bytes_);
+  if (auto got = fetch(*memory_, chain_, kCommandHeaderBytes, bytes_); !got) return got;
+  requests_.push_back({.op = model::Op::write,
+                       .lba = sector_,
+                       .sectors = static_cast<std::uint32_t>(out_bytes_ / kSectorBytes),
+                       .data = bytes_});
+  return {};
+}
+
+/// All ranges are checked before the first one is carried out.
+Result<void> Command::prepare_ranges() {
+  const auto refused = [this](std::byte status) {
+    status_ = status;
+    requests_.clear();
+    return Result<void>();
+  };
+  if (type_ == kDiscard && !disk_->trim) return refused(kUnsupported);
+  if (out_bytes_ == 0 || out_bytes_ % kRangeBytes != 0 || out_bytes_ / kRangeBytes > kRangesMax)
+    return refused(kIoError);
+  std::vector<Range> ranges(out_bytes_ / kRangeBytes);
+  if (auto got = fetch(*memory_, chain_, kCommandHeaderBytes, std::as_writable_bytes(std::span(ranges)));
+      !got)
+    return got;
+  for (const Range& range : ranges) {
+    const std::uint32_t known = type_ == kWriteZeroes ? kUnmap : 0;
+    if ((range.flags & ~known) != 0) return refused(kUnsupported);
+    if (range.sectors > kRangeSectorsMax || !is_inside(*disk_, range.sector, range.sectors))
+      return refused(kIoError);
+    if (range.sectors == 0) continue;
+    const bool by_trim = disk_->trim && (type_ == kDiscard || (range.flags & kUnmap) != 0);
+    requests_.push_back({.op = by_trim ? model::Op::trim : model::Op::write_zeroes,
+                         .lba = range.sector,
+                         .sectors = range.sectors});
+  }
+  return {};
+}
+
+const model::Request* Command::next() const {
+  return status_ == kOk && asked_ < requests_.size() ? &requests_[asked_] : nullptr;
+}
+
+void Command::answered(int error) {
+  ++asked_;
+  if (error != 0) status_ = kIoError;
+}
+
+Result<std::uint32_t> Command::finish() const {
+  std::uint64_t written = 0;
+  if (status_ == kOk && (type_ == kIn || type_ == kGetId)) {
+    if (auto done = put(*memory_, chain_, 0, bytes_); !done) return pass_on(done);
+    written = bytes_.size();
+  }
+  if (auto told = put(*memory_, chain_, in_bytes_, {&status_, 1}); !told) return pass_on(told);
+  // The status is the last byte: what lies before it counts only when all of it was written.
+  return static_cast<std::uint32_t>(written == in_bytes_ ? written + 1 : written);
+}
+
+Result<std::uint32_t> execute(const std::shared_ptr<const GuestMemory>& memory, Chain chain, const Disk& disk) {
+  auto command = Command::begin(memory, std::move(chain), disk);
+  if (!command) return pass_on(command);
+  while (const model::Request* request = command->next()) command->answered(disk.serve(*request));
+  return command->finish();
 }
 
 }  // namespace headcrash::vhost
