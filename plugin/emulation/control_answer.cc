@@ -164,7 +164,7 @@ struct Doer {
     return {{"ok", true}};
   }
   json operator()(const SetClock& set) const {
-    emulation.set_clock(set.clock);
+    if (const auto done = emulation.set_clock(set.clock); !done) return refusal(done.error());
     return {{"ok", true}, {"clock", clock_text(set.clock)}};
   }
   json operator()(const AddFault& add) const {

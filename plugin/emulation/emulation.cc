@@ -20,8 +20,11 @@ std::string new_instance() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-Answer answer_of(model::Status status) {
-  switch (status) {
+Answer answer_of(const Served& served) {
+  if (served.shut_down) return {ESHUTDOWN, "the server ends"};
+  if (served.backing_failed)
+    return {EIO, "the host's storage failed before: the run cannot be trusted any more"};
+  switch (served.status) {
     case model::Status::ok:
       return {};
     case model::Status::out_of_range:
@@ -106,6 +109,7 @@ Emulation::~Emulation() {
 
 void Emulation::start(Way way) {
   pacer_->start();
+  if (pacer_->clock().kind == Clock::Kind::virtual_time) return;
   if (lead_ns_) return pacer_->set_lead(*lead_ns_);
   calibration_ = std::jthread([this, way](const std::stop_token& stopped) {
     pacer_->set_lead(measure_transport_time(way, stopped));
@@ -122,13 +126,30 @@ Result<void> Emulation::stop() {
 }
 
 Answer Emulation::serve(std::size_t device_index, const model::Request& request) {
+  note_written(device_index, request);
+  return answer_of(pacer_->serve(device_index, request));
+}
+
+void Emulation::submit(std::size_t device_index, const model::Request& request, model::Initiator& initiator) {
+  note_written(device_index, request);
+  pacer_->submit(device_index, request, initiator);
+}
+
+Answer Emulation::account(std::size_t device_index, const model::Request& request,
+                          const model::Completion& completion) {
+  return answer_of(pacer_->account(device_index, request, completion));
+}
+
+void Emulation::note_written(std::size_t device_index, const model::Request& request) {
   media::WrittenMap* written = written_[device_index].get();
   if (written != nullptr && request.op == model::Op::write) written->mark(request.lba, request.sectors);
-  const Served served = pacer_->serve(device_index, request);
-  if (served.shut_down) return {ESHUTDOWN, "the server ends"};
-  if (served.backing_failed)
-    return {EIO, "the host's storage failed before: the run cannot be trusted any more"};
-  return answer_of(served.status);
+}
+
+Result<void> Emulation::set_clock(const Clock& clock) {
+  if (pacer_->clock().kind == Clock::Kind::virtual_time)
+    return fail("clock", "the machine is in its guest's virtual time, which nothing else sets");
+  pacer_->set_clock(clock);
+  return {};
 }
 
 model::TimeNs Emulation::mark(std::string_view text) {
@@ -184,6 +205,11 @@ PowerStatus Emulation::power_status() {
     if (machine.armed()) status.armed = armed_text_;
     return status;
   });
+}
+
+bool Emulation::has_power() {
+  return pacer_->with_machine(
+      [](const model::Machine& machine) { return machine.power() == model::PowerState::on; });
 }
 
 // ---- statistics

@@ -74,6 +74,13 @@ class Emulation {
   Answer serve(std::size_t device_index, const model::Request& request);
   /// Whether serve() answers at once, as with clock=off. It may have changed when it is called.
   bool answers_at_once() const { return pacer_->answers_at_once(); }
+  // Virtual time (Clock::Kind::virtual_time): one thread lets it pass (pacer.h).
+  void submit(std::size_t device_index, const model::Request& request, model::Initiator& initiator);
+  bool step(model::TimeNs until) { return pacer_->step(until); }
+  std::optional<model::TimeNs> next_event() const { return pacer_->next_event(); }
+  model::TimeNs now() const { return pacer_->now(); }
+  Answer account(std::size_t device_index, const model::Request& request, const model::Completion& completion);
+
   /// The disk that takes marks (mark_disk.h), which hangs on the same cord: reading it gives instance().
   Answer serve_marks(const model::Request& request);
 
@@ -84,11 +91,13 @@ class Emulation {
   Result<void> arm(const std::string& text, const model::CutTrigger& trigger);
   void disarm();
   PowerStatus power_status();
+  bool has_power();
   Pacer::PowerWait wait_power_off(std::chrono::nanoseconds timeout) {
     return pacer_->wait_power_off(timeout);
   }
   bool wait_for_long_request() { return pacer_->wait_for_long_request(); }
-  void set_clock(const Clock& clock) { pacer_->set_clock(clock); }
+  /// Error: it is a guest's virtual time, which nothing else sets.
+  Result<void> set_clock(const Clock& clock);
 
   // Faults and operators (operator.cc). Errors are for whoever asked.
   Result<model::TimeNs> add_fault(const model::FaultSpec& fault);
@@ -111,6 +120,7 @@ class Emulation {
   bool mark_of_guest(std::string_view text);
   Result<void> open_backing(const Settings& settings);
   void make_written_maps(bool fresh);
+  void note_written(std::size_t device_index, const model::Request& request);
   Result<model::TimeNs> add_fault_now(const model::FaultSpec& fault);
   Result<model::DeviceId> find_array(const std::optional<std::string>& device) const;
   DeviceStatistics device_statistics(model::DeviceId id, const DeviceTotals& totals);

@@ -42,7 +42,7 @@ Pacer::Pacer(model::Machine& machine, const Clock& clock)
     : machine_(machine),
       simulation_(machine.simulation()),
       clock_(clock),
-      answers_at_once_(clock.kind != Clock::Kind::real),
+      answers_at_once_(clock.kind == Clock::Kind::off),
       anchor_{wall_now(), simulation_.now(), clock.slowdown},
       latencies_(machine.device_count()),
       power_cuts_seen_(machine.power_cuts()) {}
@@ -85,7 +85,7 @@ void Pacer::set_clock(const Clock& clock) {
   const std::lock_guard lock(mutex_);
   catch_up();
   clock_ = clock;
-  answers_at_once_ = !paced();
+  answers_at_once_ = clock.kind == Clock::Kind::off;
   anchor_ = {wall_now(), simulation_.now(), clock.slowdown};
   ++clock_changes_;
   if (!paced()) finish_waiting();
@@ -275,6 +275,42 @@ void Pacer::count(std::size_t device_index, const model::Request& request, const
   };
   latency.achieved.record(scaled(now - waiter.entered + lead_ns_));
   latency.lateness.record(scaled(now - anchor_.wall_at(completion.completed_at) + lead_ns_));
+}
+
+// ---- virtual time
+
+void Pacer::submit(std::size_t device_index, const model::Request& request, model::Initiator& initiator) {
+  const std::lock_guard lock(mutex_);
+  machine_.submit(device_index, request, initiator);
+}
+
+bool Pacer::step(model::TimeNs until) {
+  const std::lock_guard lock(mutex_);
+  const auto next = simulation_.next_event();
+  if (!next || *next > until) {
+    simulation_.run_until(std::max(until, simulation_.now()));
+    return false;
+  }
+  run_one();
+  note_power();
+  return true;
+}
+
+std::optional<model::TimeNs> Pacer::next_event() const {
+  const std::lock_guard lock(mutex_);
+  return simulation_.next_event();
+}
+
+model::TimeNs Pacer::now() const {
+  const std::lock_guard lock(mutex_);
+  return simulation_.now();
+}
+
+Served Pacer::account(std::size_t device_index, const model::Request& request,
+                      const model::Completion& completion) {
+  const std::lock_guard lock(mutex_);
+  count_modelled(device_index, request, completion);
+  return {completion.status, shutting_down_, failed_ && failed_()};
 }
 
 // ---- the background

@@ -23,6 +23,9 @@
 // With clock=off a request is submitted at simulation.now() and events run under the mutex until it is
 // complete; nobody ever waits.
 //
+// In virtual time nobody waits here and nothing happens by itself: one thread submits, lets time pass step by step, and
+// finds out what that has completed (plugin/timetravel).
+//
 // Every wait ends at once on shut_down(): the model runs ahead until no request is inside any more, because a
 // device may touch a request's buffers up to its completion; these requests are answered with `shut_down`.
 
@@ -85,6 +88,17 @@ class Pacer {
     const AfterChange after{*this};
     return work(machine_);
   }
+
+  // ---- virtual time
+
+  /// Submits; `initiator` is told by a later step(), under the mutex.
+  void submit(std::size_t device_index, const model::Request& request, model::Initiator& initiator);
+  /// Lets the next event happen if it is due by `until`; if there is none, it is `until` from now on. True: an event.
+  bool step(model::TimeNs until);
+  std::optional<model::TimeNs> next_event() const;
+  model::TimeNs now() const;
+  /// The completion of a request that was submitted so, for the statistics and its answer.
+  Served account(std::size_t device_index, const model::Request& request, const model::Completion& completion);
 
   Clock clock() const;
   /// With clock=off: serve() runs the model ahead and never waits. Takes no lock.

@@ -30,6 +30,7 @@ Result<Clock> parse_clock(std::string_view text, const std::string& subject) {
 }
 
 std::string clock_text(const Clock& clock) {
+  if (clock.kind == Clock::Kind::virtual_time) return "virtual";
   return clock.kind == Clock::Kind::off ? "off" : fmt::format("real:{}", clock.slowdown);
 }
 

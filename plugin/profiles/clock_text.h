@@ -10,7 +10,11 @@
 namespace headcrash::profiles {
 
 struct Clock {
-  enum class Kind : std::uint8_t { real, off };
+  enum class Kind : std::uint8_t {
+    real,
+    off,
+    virtual_time,  ///< a guest's, which stands still while it computes (plugin/timetravel); no configuration names it
+  };
   Kind kind = Kind::real;
   double slowdown = 1;  ///< K: wall time that passes for one unit of model time
   bool operator==(const Clock&) const = default;
@@ -19,6 +23,6 @@ struct Clock {
 /// "off", "real" or "real:K" with K from 0.001 to 1000000. `subject` (the parameter, or file and key) begins
 /// the error.
 Result<Clock> parse_clock(std::string_view text, const std::string& subject = "clock");
-std::string clock_text(const Clock& clock);  ///< "off" or "real:K"
+std::string clock_text(const Clock& clock);  ///< "off", "virtual" or "real:K"
 
 }  // namespace headcrash::profiles

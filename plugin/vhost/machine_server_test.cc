@@ -129,7 +129,7 @@ TEST(VhostMachinePower, ACutInTheMiddleOfARequestFailsItAndWhatFollows) {
   EXPECT_NE(disk.log().find("hd0: write of 8 sectors at 64000 failed: the power is off"), std::string::npos)
       << disk.log();
   disk.emulation().power_on();
-  disk.emulation().set_clock({.kind = emulation::Clock::Kind::off});
+  ASSERT_TRUE(disk.emulation().set_clock({.kind = emulation::Clock::Kind::off}));
   client.begin(0, 3, kOut, 0, 512, false);
   EXPECT_TRUE(client.wait_used(0, 4));
   EXPECT_EQ(client.status(3), kOk);
@@ -143,7 +143,7 @@ TEST(VhostMachineClients, AreServedTogetherInAnyNumber) {
   for (std::uint16_t slot = 0; slot < 40; ++slot)
     client.begin(0, slot, kOut, std::uint64_t{3000} * slot, 512, false);
   EXPECT_TRUE(disk.wait_in_flight(40));
-  disk.emulation().set_clock({.kind = emulation::Clock::Kind::off});
+  ASSERT_TRUE(disk.emulation().set_clock({.kind = emulation::Clock::Kind::off}));
   EXPECT_TRUE(client.wait_used(0, 40));
 }
 
@@ -157,7 +157,7 @@ TEST(VhostMachineClients, OneThatVanishesLeavesTheDiskToTheNext) {
   }
   TestClient next(disk.socket());
   next.set_up();
-  disk.emulation().set_clock({.kind = emulation::Clock::Kind::off});
+  ASSERT_TRUE(disk.emulation().set_clock({.kind = emulation::Clock::Kind::off}));
   EXPECT_EQ(next.command(0, kFlush, 0, 0, false), kOk);
 }
 

@@ -1,0 +1,372 @@
+// Whose turn it is (calendar.h).
+#include "plugin/timetravel/calendar.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "plugin/base/errno_text.h"
+#include "plugin/base/invariant.h"
+
+namespace headcrash::timetravel {
+namespace {
+
+using model::TimeNs;
+
+constexpr int kClients = 4;  ///< that wait to be accepted
+constexpr const char* kMark = "mark";
+constexpr std::size_t kHostTextMax = 16 << 20;  ///< text for a host that does not read
+constexpr std::size_t kHostReadBytes = 64 << 10;
+
+}  // namespace
+
+Result<std::unique_ptr<Calendar>> Calendar::listen(const std::filesystem::path& socket,
+                                                   const std::vector<std::string>& disks) {
+  std::unique_ptr<Calendar> self(new Calendar());
+  const auto beside = [&](const std::string& name) {
+    std::filesystem::path path = socket;
+    path += "." + name;
+    return path;
+  };
+  for (std::size_t i = 0; i < disks.size(); ++i)
+    self->disk_paths_.push_back(i == 0 ? socket : beside(disks[i]));
+  self->mark_path_ = beside(kMark);
+  self->port_path_ = beside("port");
+  self->time_path_ = beside("time");
+  self->agent_path_ = beside("agent");
+  std::vector<std::filesystem::path> all = self->disk_paths_;
+  all.insert(all.end(), {self->mark_path_, self->port_path_, self->time_path_, self->agent_path_});
+  std::vector<base::ListeningSocket> sockets;
+  for (const std::filesystem::path& path : all) {
+    auto listening = base::ListeningSocket::listen(path, kClients);
+    if (!listening) return pass_on(listening);
+    sockets.push_back(std::move(*listening));
+  }
+  self->agent_listener_ = std::move(sockets.back());
+  sockets.pop_back();
+  self->time_listener_ = std::move(sockets.back());
+  sockets.pop_back();
+  self->sockets_ = std::move(sockets);
+  return self;
+}
+
+Calendar::~Calendar() {
+  stop();
+}
+
+Result<void> Calendar::start(emulation::Emulation& emulation, const CalendarOptions& options, Log log) {
+  invariant(sockets_.size() == emulation.device_count() + 2, "a socket for each disk, for marks and the agent");
+  emulation_ = &emulation;
+  options_ = options;
+  log_ = std::move(log);
+  stop_ = base::Descriptor(::eventfd(0, EFD_CLOEXEC));
+  if (!stop_.is_open()) return fail(time_path_, base::errno_text(errno), "close other files");
+  make_disks();
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    return fail(time_path_, "no thread can be started", error.what());
+  }
+  return {};
+}
+
+void Calendar::stop() {
+  const std::uint64_t one = 1;
+  if (stop_.is_open()) static_cast<void>(::write(stop_.get(), &one, sizeof one) == sizeof one);
+  if (thread_.joinable()) thread_.join();
+  disks_.clear();
+  sockets_.clear();
+  time_listener_ = {};
+  agent_listener_ = {};
+}
+
+void Calendar::make_disks() {
+  const auto noted = [this](const std::string& name, const model::Request& request,
+                            const emulation::Answer& answer) {
+    if (answer.error != 0)
+      if (const auto line = failures_.note(name, request, answer.cause)) log_(*line);
+    return answer.error;
+  };
+  for (std::size_t i = 0; i < emulation_->device_count(); ++i) {
+    const model::Characteristics& device = emulation_->characteristics(i);
+    const std::string name = emulation_->device_name(i);
+    disks_.push_back(std::make_unique<GuestDisk>(
+        std::move(sockets_[i]),
+        GuestDisk::Served{
+            .shape = {.name = name,
+                      .sectors = device.sectors,
+                      .physical_sector_sectors = device.physical_sector_sectors,
+                      .trim = device.trim},
+            .serve = [this, i](const model::Request& request,
+                               model::Initiator& initiator) -> std::optional<int> {
+              emulation_->submit(i, request, initiator);
+              return std::nullopt;
+            },
+            .account = [this, i, name, noted](
+                           const model::Request& request, const model::Completion& completion) {
+              return noted(name, request, emulation_->account(i, request, completion));
+            }},
+        stop_.get()));
+  }
+  disks_.push_back(std::make_unique<GuestDisk>(
+      std::move(sockets_[disks_.size()]),
+      GuestDisk::Served{
+          .shape = {.name = kMark, .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
+          .serve = [this, noted](const model::Request& request, model::Initiator&) -> std::optional<int> {
+            return noted(kMark, request, emulation_->serve_marks(request));
+          }},
+      stop_.get()));
+  disks_.push_back(std::make_unique<GuestDisk>(
+      std::move(sockets_[disks_.size()]),
+      GuestDisk::Served{.shape = {.name = AgentDisk::kName, .sectors = AgentDisk::kSectors},
+                        .serve = [this](const model::Request& request,
+                                        model::Initiator& initiator) { return agent_.serve(request, initiator); },
+                        .account = [](const model::Request&, const model::Completion&) { return 0; }},
+      stop_.get()));
+}
+
+// ---- whose turn it is
+
+void Calendar::run() {
+  while (!stopping_) {
+    try {
+      if (can_go_on()) {
+        go_on();
+      } else {
+        wait_for_input();
+      }
+    } catch (const std::exception& error) {  // no memory left
+      give_up({"guest", error.what(), ""});
+    }
+  }
+  end_guest();
+}
+
+bool Calendar::can_go_on() {
+  if (!time_.is_open() || !waiting_ || run_unanswered_ || !emulation_->has_power()) return false;
+  if (std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); })) return true;
+  if (agent_.has_answer() || requested_ <= emulation_->now()) return true;
+  if (agent_.is_idle()) return false;
+  if (requested_ != model::kNever || emulation_->next_event()) return true;
+  if (!std::exchange(sleeps_forever_, true)) log_("guest: it sleeps, and nothing will wake it up");
+  return false;
+}
+
+void Calendar::go_on() {
+  for (const auto& disk : disks_) {
+    if (!disk->has_ended()) continue;
+    if (const auto handed = disk->hand_back(); !handed) return give_up(handed.error());
+    return settle(*disk);
+  }
+  if (agent_.has_answer()) return agent_.answer_read();
+  const TimeNs now = emulation_->now();
+  if (requested_ <= now) return run_guest(now);
+  const TimeNs until = requested_ == model::kNever ? *emulation_->next_event() : requested_;
+  if (!emulation_->step(until) && until == requested_) run_guest(until);
+}
+
+/// Until the guest has seen what it was told: what it wants to do about it is known then.
+void Calendar::settle(GuestDisk& disk) {
+  while (!stopping_ && disk.awaits_guest()) wait_for_input();
+}
+
+void Calendar::run_guest(TimeNs now) {
+  waiting_ = false;
+  requested_ = model::kNever;
+  sleeps_forever_ = false;
+  run_unanswered_ = true;
+  send(Op::run, ++sequence_, static_cast<std::uint64_t>(now));
+}
+
+/// What is inside completes first: the machine may use a request's buffers until then.
+void Calendar::end_guest() {
+  time_.reset();
+  pending_bytes_ = 0;
+  waiting_ = run_unanswered_ = sleeps_forever_ = false;
+  requested_ = model::kNever;
+  agent_.guest_left();
+  for (const auto& disk : disks_) disk->disconnect();
+  disks_.back()->forget_inside();  // only the agent's read: nobody will answer it
+  const auto inside = [this] {
+    return std::ranges::any_of(disks_, [](const auto& disk) { return disk->inside() != 0; });
+  };
+  while (inside()) {
+    for (const auto& disk : disks_) static_cast<void>(disk->hand_back());
+    if (!inside()) break;
+    const auto next = emulation_->next_event();
+    invariant(next.has_value(), "a request is inside but the model has no event left that could complete it");
+    emulation_->step(*next);
+  }
+}
+
+void Calendar::give_up(const Error& why) {
+  log_(why.message());
+  end_guest();
+}
+
+// ---- input
+
+void Calendar::wait_for_input() {
+  enum class Kind : std::uint8_t { stop, time, host, disk, channel, new_time, new_host, new_disk };
+  struct Source {
+    Kind kind;
+    GuestDisk* disk = nullptr;
+  };
+  std::vector<pollfd> watched;
+  std::vector<Source> sources;
+  watched.reserve(disks_.size() * 2 + 5);
+  sources.reserve(watched.capacity());
+  const auto watch = [&](int fd, Source source, short events = POLLIN) {
+    watched.push_back({fd, events, 0});
+    sources.push_back(source);
+  };
+  watch(stop_.get(), {Kind::stop});
+  for (const auto& disk : disks_) {
+    if (disk->has_client()) {
+      watch(disk->socket(), {Kind::disk, disk.get()});
+      watch(disk->channel(), {Kind::channel, disk.get()});
+    } else {
+      watch(disk->listener(), {Kind::new_disk, disk.get()});
+    }
+  }
+  if (time_.is_open()) {
+    watch(time_.get(), {Kind::time});
+  } else {
+    watch(time_listener_.get(), {Kind::new_time});
+  }
+  if (host_.is_open()) {
+    const bool reads = agent_.host_bytes() < kHostTextMax;
+    watch(host_.get(), {Kind::host},
+          static_cast<short>((reads ? POLLIN : 0) | (for_host_.empty() ? 0 : POLLOUT)));
+  } else {
+    watch(agent_listener_.get(), {Kind::new_host});
+  }
+  const bool computes = time_.is_open() && !waiting_;
+  const int limit = computes ? static_cast<int>(options_.compute_limit.count()) : -1;
+  const int ready = ::poll(watched.data(), watched.size(), limit);
+  if (ready < 0) return;  // EINTR
+  if (ready == 0)
+    return give_up({"guest", fmt::format("it has computed for {} s without letting time pass",
+                                         options_.compute_limit.count() / 1000),
+                    "look at its console: it loops, or the host is too slow for it"});
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    if (watched[i].revents == 0) continue;
+    GuestDisk* const disk = sources[i].disk;
+    switch (sources[i].kind) {
+      case Kind::stop:
+        stopping_ = true;
+        return;
+      case Kind::time:
+        on_time();
+        break;
+      case Kind::host:
+        if ((watched[i].revents & POLLOUT) != 0) send_to_host();
+        if ((watched[i].revents & ~POLLOUT) != 0) on_host();
+        break;
+      case Kind::disk:
+        if (disk->has_client()) on_disk(*disk);
+        break;
+      case Kind::channel:
+        if (disk->has_client()) on_channel(*disk);
+        break;
+      case Kind::new_time:
+        time_ = base::Descriptor(::accept4(time_listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        break;
+      case Kind::new_host:
+        host_ = base::Descriptor(::accept4(agent_listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        for_host_.clear();
+        break;
+      case Kind::new_disk:
+        disk->accept();
+        break;
+    }
+  }
+}
+
+void Calendar::on_time() {
+  if (!time_.is_open()) return;
+  const ssize_t got =
+      ::recv(time_.get(), pending_.data() + pending_bytes_, pending_.size() - pending_bytes_, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) return end_guest();
+  pending_bytes_ += static_cast<std::size_t>(got);
+  if (pending_bytes_ < pending_.size()) return;
+  pending_bytes_ = 0;
+  const auto message = parse_message(pending_);
+  if (!message) return give_up(message.error());
+  on_message(*message);
+}
+
+void Calendar::on_message(const Message& message) {
+  const TimeNs now = emulation_->now();
+  constexpr auto kLatest = static_cast<std::uint64_t>(model::kNever);
+  std::uint64_t answer = 0;
+  switch (message.op) {
+    case Op::ack:
+      if (!run_unanswered_ || message.sequence != sequence_)
+        return give_up({"guest", "it acknowledges what it was not told", ""});
+      run_unanswered_ = false;
+      return;
+    case Op::request:
+      requested_ = static_cast<TimeNs>(std::min(message.time, kLatest));
+      break;
+    case Op::wait:
+      if (waiting_) return give_up({"guest", "it waits twice", ""});
+      waiting_ = true;
+      break;
+    case Op::get:
+      answer = static_cast<std::uint64_t>(now);
+      break;
+    case Op::get_tod:
+      answer = static_cast<std::uint64_t>(now + options_.time_of_day_ns);
+      break;
+    default:  // start; update: the guest's time is ours
+      break;
+  }
+  send(Op::ack, message.sequence, answer);
+}
+
+/// Its end is seen by on_time().
+void Calendar::send(Op op, std::uint32_t sequence, std::uint64_t time) {
+  const auto bytes = bytes_of({op, sequence, time});
+  const ssize_t sent = ::send(time_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return;
+  if (sent != static_cast<ssize_t>(bytes.size())) give_up({"guest", "it does not read what it is told", ""});
+}
+
+void Calendar::on_disk(GuestDisk& disk) {
+  const auto there = disk.on_message();
+  if (!there) return give_up({disk.name(), there.error().message(), ""});
+  if (!*there) disk.disconnect();
+  if (disk.name() == AgentDisk::kName) send_to_host();
+}
+
+void Calendar::on_channel(GuestDisk& disk) {
+  if (const auto heard = disk.on_channel(); !heard) give_up({disk.name(), heard.error().message(), ""});
+}
+
+void Calendar::on_host() {
+  std::array<char, kHostReadBytes> text;
+  const ssize_t got = ::recv(host_.get(), text.data(), text.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got > 0) return agent_.from_host({text.data(), static_cast<std::size_t>(got)});
+  agent_.host_left();
+  host_.reset();
+}
+
+void Calendar::send_to_host() {
+  for_host_ += agent_.take_for_host();
+  if (!host_.is_open() || for_host_.size() > kHostTextMax) return for_host_.clear();
+  const ssize_t sent = ::send(host_.get(), for_host_.data(), for_host_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent > 0) for_host_.erase(0, static_cast<std::size_t>(sent));
+}
+
+}  // namespace headcrash::timetravel

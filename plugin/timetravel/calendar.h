@@ -1,0 +1,113 @@
+#pragma once
+// Serves an emulated machine to one guest in virtual time, and owns the clock of both.
+//
+// A guest (user-mode Linux with time-travel=ext:SOCKET) computes in no time at all. When it has nothing left to do it
+// says until when it would sleep, and waits. Then the machine's events happen one after the other, up to that instant:
+// what they complete is handed to the guest, which may want to run now; otherwise time is what it wanted, and it runs.
+// Guest and machine never run together, so that the same guest on the same machine does the same, to the nanosecond.
+//
+//   SOCKET          the machine's first disk (vhost-user-blk)     SOCKET.NAME    each of the others
+//   SOCKET.mark     4 KiB that take marks                         SOCKET.port    the agent's disk (agent_disk.h)
+//   SOCKET.time     the guest's clock (message.h)                 SOCKET.agent   the agent, for the host: its lines
+//
+// Time stands still while the agent waits for the host: what the host does in between takes no time. It stands still
+// while the power is off, too: a guest whose power has gone does nothing any more.
+//
+// One thread serves all of it, since all of it has to happen in one order.
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plugin/base/descriptor.h"
+#include "plugin/base/listening_socket.h"
+#include "plugin/base/result.h"
+#include "plugin/emulation/emulation.h"
+#include "plugin/timetravel/agent_disk.h"
+#include "plugin/timetravel/guest_disk.h"
+#include "plugin/timetravel/message.h"
+
+namespace headcrash::timetravel {
+
+struct CalendarOptions {
+  /// Of the host's time, that a guest may compute in one instant of its own: then it loops, and is given up.
+  std::chrono::milliseconds compute_limit{120'000};
+  /// The guest's wall clock at model time 0, in nanoseconds since 1970: 2026-01-01.
+  std::int64_t time_of_day_ns = 1'767'225'600'000'000'000;
+};
+
+class Calendar {
+ public:
+  /// Lines about requests that failed and guests that were given up; from the calendar's thread.
+  using Log = std::function<void(const std::string&)>;
+
+  /// Listens for the disks of these names. REQUIRES: there are no other threads yet.
+  static Result<std::unique_ptr<Calendar>> listen(const std::filesystem::path& socket,
+                                                  const std::vector<std::string>& disks);
+  ~Calendar();
+  Calendar(const Calendar&) = delete;
+  Calendar& operator=(const Calendar&) = delete;
+
+  /// Serves `emulation`, which has those disks, is in virtual time and must outlive this. Error: no thread can be
+  /// started.
+  Result<void> start(emulation::Emulation& emulation, const CalendarOptions& options, Log log);
+  /// The guest is disconnected, its requests end in the machine. The sockets' files are gone then.
+  void stop();
+
+  const std::vector<std::filesystem::path>& disk_sockets() const { return disk_paths_; }
+  const std::filesystem::path& mark_socket() const { return mark_path_; }
+  const std::filesystem::path& port_socket() const { return port_path_; }
+  const std::filesystem::path& time_socket() const { return time_path_; }
+  const std::filesystem::path& agent_socket() const { return agent_path_; }
+
+ private:
+  Calendar() = default;
+  void make_disks();
+  void run();
+  void wait_for_input();
+  void settle(GuestDisk& disk);
+  bool can_go_on();
+  void go_on();
+  void run_guest(model::TimeNs now);
+  void end_guest();
+  void give_up(const Error& why);
+
+  void on_time();
+  void on_message(const Message& message);
+  void send(Op op, std::uint32_t sequence, std::uint64_t time);
+  void on_disk(GuestDisk& disk);
+  void on_channel(GuestDisk& disk);
+  void on_host();
+  void send_to_host();
+
+  std::vector<std::filesystem::path> disk_paths_;
+  std::filesystem::path mark_path_, port_path_, time_path_, agent_path_;
+  std::vector<base::ListeningSocket> sockets_;  ///< of disks, marks, the port; until start()
+  base::ListeningSocket time_listener_, agent_listener_;
+  base::Descriptor stop_;
+  emulation::Emulation* emulation_ = nullptr;
+  CalendarOptions options_;
+  Log log_;
+  emulation::FailureLog failures_;
+  std::thread thread_;
+
+  // The thread's own:
+  std::vector<std::unique_ptr<GuestDisk>> disks_;
+  AgentDisk agent_;
+  base::Descriptor time_, host_;
+  std::array<std::byte, kMessageBytes> pending_ = {};
+  std::size_t pending_bytes_ = 0;
+  bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
+  model::TimeNs requested_ = model::kNever;
+  std::uint32_t sequence_ = 0;  ///< of our own messages
+  bool run_unanswered_ = false;
+  bool stopping_ = false;
+  bool sleeps_forever_ = false;  ///< it was said
+  std::string for_host_;
+};
+
+}  // namespace headcrash::timetravel

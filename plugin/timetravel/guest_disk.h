@@ -1,0 +1,101 @@
+#pragma once
+// A disk of a guest in virtual time, over vhost-user: who comes to its socket, which commands are inside, which have
+// ended. The calendar decides when time passes; this one never waits.
+//
+//   the guest kicks     its chains become commands, their requests go to whoever serves (`serve`): before the kick is
+//                       acknowledged, so that none of it depends on how fast host and guest are
+//   serve completes     the command's next request is submitted, or the command has ended
+//   hand_back()         commands that have ended are given back, in the order in which they did, and the guest is told
+//
+// Everything is called by one thread; `completed` from within serve or the simulation's step.
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plugin/base/descriptor.h"
+#include "plugin/base/listening_socket.h"
+#include "plugin/vhost/backend.h"
+
+namespace headcrash::timetravel {
+
+class GuestDisk {
+ public:
+  struct Served {
+    vhost::Disk shape;  ///< without its functions
+    /// An errno or 0, or none: `initiator` is told later, once. Both arguments last until then.
+    std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)> serve;
+    /// What a completion that came later is for the guest: an errno or 0.
+    std::function<int(const model::Request& request, const model::Completion& completion)> account;
+  };
+
+  /// `stop` ends a wait for the rest of a message.
+  GuestDisk(base::ListeningSocket listener, Served served, int stop);
+  ~GuestDisk();
+  GuestDisk(const GuestDisk&) = delete;
+  GuestDisk& operator=(const GuestDisk&) = delete;
+
+  const std::string& name() const { return served_.shape.name; }
+  int listener() const { return listener_.get(); }
+  void remove_socket() { listener_.remove_file(); }
+
+  // One client at a time: who comes while another is there waits until that one has gone.
+  bool has_client() const { return client_.is_open(); }
+  void accept();
+  void disconnect();  ///< requests that are inside stay there until they complete; nobody is told
+  int socket() const { return client_.get(); }
+  int channel() const { return backend_ ? backend_->channel() : -1; }
+
+  /// A message waits. False: the client has gone. Error: what it did wrong.
+  Result<bool> on_message();
+  /// Something waits in the channel.
+  Result<void> on_channel() { return backend_->take_ack(); }
+  /// The guest has been told of something and has not said yet that it has seen it.
+  bool awaits_guest() const { return backend_ && backend_->acks_due() != 0; }
+
+  bool has_ended() const { return !completed_.empty(); }
+  /// Error: what the client did wrong.
+  Result<void> hand_back();
+  std::size_t inside() const { return inside_.size(); }
+  /// REQUIRES: nobody will complete them.
+  void forget_inside() {
+    completed_.clear();
+    inside_.clear();
+  }
+
+ private:
+  struct Inside : model::Initiator {
+    Inside(GuestDisk& its_disk, vhost::Command its_command, vhost::Ring& its_ring)
+        : disk(its_disk), command(std::move(its_command)), memory_of(its_disk.client_number_), ring(&its_ring) {}
+    void completed(const model::Completion& done_with) override {
+      completion = done_with;
+      disk.completed_.push_back(this);
+    }
+    GuestDisk& disk;
+    vhost::Command command;
+    std::uint64_t memory_of;  ///< which client's it is
+    vhost::Ring* ring;        ///< that client's
+    std::shared_ptr<const vhost::GuestMemory> memory;
+    std::optional<model::Completion> completion;
+    std::list<Inside>::iterator at;
+  };
+
+  Result<void> take_chains();
+  /// Submits what the command asks for next; true: it has ended.
+  bool submit_next(Inside& inside);
+  static Result<bool> give_back(Inside& inside);
+
+  base::ListeningSocket listener_;
+  Served served_;
+  int stop_;
+  base::Descriptor client_;
+  std::uint64_t client_number_ = 0;
+  std::optional<vhost::Connection> connection_;
+  std::optional<vhost::Backend> backend_;
+  std::list<Inside> inside_;
+  std::vector<Inside*> completed_;  ///< their request has, and those that have ended
+};
+
+}  // namespace headcrash::timetravel
