@@ -25,14 +25,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDefaultProfile = "hp-c2447";
+constexpr const char* kDefaultClock = "real";
 
 struct ServeArguments {
   std::string profile, machine, size, store, record, socket, vhost_user, memory, control,
-      clock = "real", write_cache, tear, cut;
+      clock = kDefaultClock, write_cache, tear, cut;
   std::vector<std::string> faults;
   std::uint64_t seed = 1;
   std::string states, state;
-  bool as_json = false;
+  bool as_json = false, virtual_time = false;
   std::vector<std::string> command;
 
   std::string name() const { return machine.empty() ? profile : machine; }
@@ -136,7 +137,7 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
 int serve_one_state(const ServeArguments& arguments) {
   const bool of_hardware = !arguments.profile.empty() || !arguments.size.empty() ||
                            !arguments.store.empty() || !arguments.socket.empty() ||
-                           !arguments.vhost_user.empty() || !arguments.memory.empty() ||
+                           !arguments.vhost_user.empty() || !arguments.memory.empty() || arguments.virtual_time ||
                            !arguments.control.empty() || !arguments.write_cache.empty() ||
                            !arguments.tear.empty() || !arguments.cut.empty() || !arguments.faults.empty();
   if (of_hardware)
@@ -159,8 +160,14 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
   const auto refuse = [&](const Error& error) { return report_error(error, arguments.as_json); };
   if (!arguments.socket.empty())
     return refuse({"--socket", "is NBD's, and --vhost-user serves without NBD", "leave one of them out"});
+  if (arguments.virtual_time && !arguments.memory.empty())
+    return refuse({"--memory", "is QEMU's, and --virtual-time serves user-mode Linux",
+                   "leave it out, and give mem=SIZE to the guest"});
+  if (arguments.virtual_time && arguments.clock != kDefaultClock)
+    return refuse({"--clock", "says how time passes, and with --virtual-time the guest's does",
+                   "leave one of them out"});
   const auto& words = arguments.command;
-  if (std::find(words.begin(), words.end(), "-m") != words.end())
+  if (!arguments.virtual_time && std::find(words.begin(), words.end(), "-m") != words.end())
     return refuse({"-m", "is added to the command: QEMU shares this memory with the server",
                    "leave it out, and give --memory SIZE"});
   const auto memory =
@@ -173,6 +180,7 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
   return serve_vhost({.machine = std::move(machine),
                       .socket = socket,
                       .guest_memory_mib = *memory / kMiB,
+                      .virtual_time = arguments.virtual_time,
                       .name = arguments.name(),
                       .as_json = arguments.as_json,
                       .command = arguments.command});
@@ -186,6 +194,9 @@ int serve(ServeArguments& arguments) {
   const Result<device::ServedDeviceSpec> spec = specification(arguments);
   if (!spec) return report_error(spec.error(), arguments.as_json);
   if (!arguments.vhost_user.empty()) return serve_over_vhost(arguments, *spec);
+  if (arguments.virtual_time)
+    return report_error({"--virtual-time", "is for a guest over vhost-user", "add --vhost-user SOCKET"},
+                        arguments.as_json);
   if (!arguments.memory.empty())
     return report_error(
         {"--memory", "is of a guest that shares it over vhost-user", "add --vhost-user SOCKET"},
@@ -262,6 +273,9 @@ void add_serve(CLI::App& app, int& exit_code) {
                       "Serve over vhost-user instead of NBD: socket of the first disk; the others add .NAME");
   command->add_option("--memory", arguments->memory,
                       "With --vhost-user: size of the guest's memory, which QEMU shares; default: 1G");
+  command->add_flag("--virtual-time", arguments->virtual_time,
+                    "With --vhost-user: for user-mode Linux, whose clock is the machine's: no time passes "
+                    "while it computes");
   command->add_option("--control", arguments->control,
                       "Control socket; default: beside the NBD socket, or with --vhost-user SOCKET.control");
   command->add_flag("--json", arguments->as_json, "Print the sockets and QEMU's options as JSON");
@@ -273,6 +287,7 @@ void add_serve(CLI::App& app, int& exit_code) {
       "  headcrash serve --profile raid5-5 --size 1G --fault dead:hd0.3,after-ms=60000\n"
       "  headcrash serve --profile hp-c2447 -- qemu-system-x86_64 -m 1G -nographic -cdrom installer.iso\n"
       "  headcrash serve --profile hp-c2447 --size 512M --vhost-user disk.sock\n"
+      "  headcrash serve --profile hp-c2447 --size 512M --vhost-user disk.sock --virtual-time\n"
       "  headcrash serve --states run.hcrec --state w1234-17\n"
       "  headcrash serve --states array.hcrec --state p1234 --machine raid5-5");
   command->callback([arguments, &exit_code] { exit_code = serve(*arguments); });

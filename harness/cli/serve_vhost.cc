@@ -13,6 +13,7 @@
 #include "harness/cli/command.h"
 #include "harness/device/parameters.h"
 #include "plugin/emulation/served_machine.h"
+#include "plugin/timetravel/calendar.h"
 #include "plugin/vhost/machine_server.h"
 
 namespace headcrash::cli {
@@ -42,7 +43,8 @@ class InterruptsBlocked {
 
 struct Served {
   emulation::Settings settings;
-  std::unique_ptr<vhost::MachineServer> disks;
+  std::unique_ptr<vhost::MachineServer> disks;  ///< in real time
+  std::unique_ptr<timetravel::Calendar> calendar;  ///< in virtual time, instead
   std::unique_ptr<emulation::ServedMachine> machine;
 };
 
@@ -55,14 +57,21 @@ Result<Served> open(const ServeVhost& what) {
       return pass_on(set);
   }
   served.settings.control = what.machine.control_socket;
+  if (what.virtual_time) served.settings.clock = {.kind = emulation::Clock::Kind::virtual_time};
   if (auto complete = served.settings.check(); !complete) return pass_on(complete);
   auto hardware = emulation::load_hardware(served.settings);
   if (!hardware) return pass_on(hardware);
   std::vector<std::string> names;
   for (const auto& device : hardware->plan.devices) names.push_back(device.name);
-  auto disks = vhost::MachineServer::listen(what.socket, names);
-  if (!disks) return pass_on(disks);
-  served.disks = std::move(*disks);
+  if (what.virtual_time) {
+    auto calendar = timetravel::Calendar::listen(what.socket, names);
+    if (!calendar) return pass_on(calendar);
+    served.calendar = std::move(*calendar);
+  } else {
+    auto disks = vhost::MachineServer::listen(what.socket, names);
+    if (!disks) return pass_on(disks);
+    served.disks = std::move(*disks);
+  }
   auto machine = emulation::ServedMachine::open(served.settings, std::move(*hardware));
   if (!machine) return pass_on(machine);
   served.machine = std::move(*machine);
@@ -125,6 +134,60 @@ void report_how_to_attach(const ServeVhost& what, Served& served, const std::vec
   std::fflush(stdout);
 }
 
+/// Marks are the second disk, as in all guests.
+std::vector<std::string> user_mode_words(const timetravel::Calendar& calendar) {
+  std::vector<fs::path> disks = calendar.disk_sockets();
+  disks.insert(disks.begin() + 1, calendar.mark_socket());
+  disks.push_back(calendar.port_socket());
+  std::vector<std::string> words{"time-travel=ext:" + calendar.time_socket().string()};
+  for (const fs::path& disk : disks) words.push_back(fmt::format("virtio_uml.device={}:2", disk.string()));
+  return words;
+}
+
+void report_how_to_start(const ServeVhost& what, Served& served, const std::vector<std::string>& words) {
+  emulation::Emulation& machine = served.machine->emulation();
+  const std::string control = what.machine.control_socket->string();
+  const std::string agent = served.calendar->agent_socket().string();
+  if (what.as_json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (std::size_t i = 0; i < machine.device_count(); ++i) {
+      const model::Characteristics& device = machine.characteristics(i);
+      list.push_back({{"name", machine.device_name(i)},
+                      {"profile", device.profile},
+                      {"sectors", device.sectors},
+                      {"queue_depth", device.queue_depth},
+                      {"socket", served.calendar->disk_sockets()[i].string()}});
+    }
+    print({{"control", control}, {"agent", agent}, {"devices", std::move(list)}, {"linux", words}});
+  } else {
+    fmt::print(
+        "{} is being served in virtual time; end it with Ctrl-C.\n\nFor user-mode Linux, built with "
+        "UML_TIME_TRAVEL_SUPPORT and VIRTIO_UML (scripts/build-guest --uml):\n"
+        "  GLIBC_TUNABLES=glibc.pthread.rseq=0 setarch -R LINUX mem=256M initrd=INITRAMFS {}\n\n"
+        "Disks in the guest: /dev/vda is {}, /dev/vdb takes marks, the last one is the agent's.\n"
+        "The agent's lines (JSON):\n  {}\n\nControl socket (JSON lines):\n  {}\n",
+        what.name, shell_line(words), machine.device_name(0), agent, control);
+  }
+  std::fflush(stdout);
+}
+
+int wait_for_interrupt(Served& served) {
+  PowerReport power;
+  while (!interrupted()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const emulation::PowerStatus status = served.machine->emulation().power_status();
+    power.look(status.power == model::PowerState::on, status.cuts, status.last_cut_at.value_or(0));
+  }
+  return kFine;
+}
+
+int serve_virtual_until_the_end(const ServeVhost& what, Served& served) {
+  const std::vector<std::string> words = user_mode_words(*served.calendar);
+  if (!what.command.empty()) return run_command(what.command, words);
+  report_how_to_start(what, served, words);
+  return wait_for_interrupt(served);
+}
+
 int serve_until_the_end(const ServeVhost& what, Served& served) {
   emulation::Emulation& machine = served.machine->emulation();
   const std::vector<std::string> memory = memory_words(what.guest_memory_mib);
@@ -137,13 +200,15 @@ int serve_until_the_end(const ServeVhost& what, Served& served) {
     return run_command(what.command, words);
   }
   report_how_to_attach(what, served, memory, disks);
-  PowerReport power;
-  while (!interrupted()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const emulation::PowerStatus status = machine.power_status();
-    power.look(status.power == model::PowerState::on, status.cuts, status.last_cut_at.value_or(0));
-  }
-  return kFine;
+  return wait_for_interrupt(served);
+}
+
+/// A face for the machine, which runs already.
+Result<void> start_serving(Served& served) {
+  const auto log = [](const std::string& line) { fmt::print(stderr, "headcrash: {}\n", line); };
+  emulation::Emulation& machine = served.machine->emulation();
+  if (served.calendar) return served.calendar->start(machine, {}, log);
+  return served.disks->start(machine, {.queues = vhost::kQueuesMax}, log);
 }
 
 }  // namespace
@@ -156,13 +221,14 @@ int serve_vhost(const ServeVhost& what) {
   {
     const InterruptsBlocked blocked;
     served->machine->start(emulation::Way::vhost_user);
-    started =
-        served->disks->start(served->machine->emulation(), {.queues = vhost::kQueuesMax},
-                             [](const std::string& line) { fmt::print(stderr, "headcrash: {}\n", line); });
+    started = start_serving(*served);
   }
-  const int exit_code = started ? serve_until_the_end(what, *served) : kFine;
+  int exit_code = kFine;
+  if (started)
+    exit_code = what.virtual_time ? serve_virtual_until_the_end(what, *served) : serve_until_the_end(what, *served);
   served->machine->shut_down();  // requests that wait are answered, so that their sessions end
-  served->disks->stop();
+  if (served->disks) served->disks->stop();
+  if (served->calendar) served->calendar->stop();
   const auto stopped = served->machine->stop();
   if (!started) return report_error(started.error(), what.as_json);
   if (!stopped) return report_error(stopped.error(), what.as_json);

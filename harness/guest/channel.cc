@@ -1,65 +1,145 @@
-// Lines over the virtio-serial port (channel.h).
+// Lines over a port or a disk (channel.h).
 #include "harness/guest/channel.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
 
+#include "plugin/base/descriptor.h"
+
 namespace headcrash::guest {
 namespace {
+
+constexpr const char* kName = "headcrash.agent";
 constexpr int kIdleMs = 1000;
 constexpr useconds_t kHostAwayUs = 10'000;
-}  // namespace
+constexpr int kTries = 500;
+constexpr useconds_t kTryUs = 20'000;
 
-std::optional<std::string> find_port(const std::string& name) {
+// As plugin/timetravel/agent_disk.h has them.
+constexpr off_t kStreamOffset = 64 << 10;
+constexpr std::size_t kTransferBytes = 64 << 10;
+constexpr std::size_t kLengthBytes = 4;
+
+/// The device whose FILE below FOLDER/DEVICE says the channel's name.
+std::string find_device(const std::string& folder, const char* file) {
   std::error_code error;
-  for (const auto& port : std::filesystem::directory_iterator("/sys/class/virtio-ports", error)) {
-    std::ifstream file(port.path() / "name");
+  for (const auto& device : std::filesystem::directory_iterator(folder, error)) {
+    std::ifstream named(device.path() / file);
     std::string found;
-    std::getline(file, found);
-    if (found == name) return "/dev/" + port.path().filename().string();
+    std::getline(named, found);
+    if (found == kName) return "/dev/" + device.path().filename().string();
   }
-  return std::nullopt;
+  return {};
 }
 
-Channel::~Channel() {
-  ::close(port_);
+class PortChannel : public Channel {
+ public:
+  explicit PortChannel(int port) : port_(port) {}
+
+ private:
+  std::string receive() override {
+    pollfd watched{.fd = port_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&watched, 1, kIdleMs) <= 0) return {};
+    std::string buffer(64 << 10, '\0');
+    const ssize_t got =
+        (watched.revents & POLLIN) != 0 ? ::read(port_.get(), buffer.data(), buffer.size()) : 0;
+    if (got <= 0) ::usleep(kHostAwayUs);  // poll reports the absent host at once, again and again
+    buffer.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return buffer;
+  }
+
+  void send_bytes(std::string_view rest) override {
+    while (!rest.empty()) {
+      pollfd watched{.fd = port_.get(), .events = POLLOUT, .revents = 0};
+      if (::poll(&watched, 1, -1) < 0 && errno == EINTR) continue;
+      if ((watched.revents & (POLLHUP | POLLERR)) != 0) return;
+      const ssize_t put = ::write(port_.get(), rest.data(), rest.size());
+      if (put < 0 && errno == EINTR) continue;
+      if (put <= 0) return;
+      rest.remove_prefix(static_cast<std::size_t>(put));
+    }
+  }
+
+  base::Descriptor port_;
+};
+
+class DiskChannel : public Channel {
+ public:
+  explicit DiskChannel(int disk) : disk_(disk) {}
+
+ private:
+  std::string receive() override {
+    const ssize_t got = ::pread(disk_.get(), transfer_.data(), kTransferBytes, kStreamOffset);
+    std::uint32_t bytes = 0;
+    std::memcpy(&bytes, transfer_.data(), sizeof bytes);
+    if (got != static_cast<ssize_t>(kTransferBytes) || bytes > kTransferBytes - kLengthBytes) return {};
+    return {transfer_.data() + kLengthBytes, bytes};
+  }
+
+  void send_bytes(std::string_view rest) override {
+    while (!rest.empty()) {
+      const auto bytes = static_cast<std::uint32_t>(std::min(rest.size(), kTransferBytes - kLengthBytes));
+      transfer_.fill(0);
+      std::memcpy(transfer_.data(), &bytes, sizeof bytes);
+      std::memcpy(transfer_.data() + kLengthBytes, rest.data(), bytes);
+      if (::pwrite(disk_.get(), transfer_.data(), kTransferBytes, kStreamOffset) !=
+          static_cast<ssize_t>(kTransferBytes))
+        return;
+      rest.remove_prefix(bytes);
+    }
+  }
+
+  base::Descriptor disk_;
+  alignas(4096) std::array<char, kTransferBytes> transfer_ = {};
+};
+
+}  // namespace
+
+std::unique_ptr<Channel> port_channel(int port) {
+  return std::make_unique<PortChannel>(port);
+}
+std::unique_ptr<Channel> disk_channel(int disk) {
+  return std::make_unique<DiskChannel>(disk);
+}
+
+std::unique_ptr<Channel> Channel::open() {
+  for (int tries = 0; tries < kTries; ++tries) {
+    if (const std::string port = find_device("/sys/class/virtio-ports", "name"); !port.empty()) {
+      const int fd = ::open(port.c_str(), O_RDWR | O_CLOEXEC);
+      if (fd >= 0) return port_channel(fd);
+    }
+    if (const std::string disk = find_device("/sys/block", "serial"); !disk.empty()) {
+      const int fd = ::open(disk.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
+      if (fd >= 0) return disk_channel(fd);
+    }
+    ::usleep(kTryUs);
+  }
+  return nullptr;
 }
 
 std::optional<base::LineFramer::Line> Channel::read_line() {
   if (auto line = framer_.next()) return line;
-  pollfd watched{.fd = port_, .events = POLLIN, .revents = 0};
-  if (::poll(&watched, 1, kIdleMs) <= 0) return std::nullopt;
-  std::array<char, 64 << 10> buffer;
-  const ssize_t got = (watched.revents & POLLIN) != 0 ? ::read(port_, buffer.data(), buffer.size()) : 0;
-  if (got > 0) {
-    framer_.feed({buffer.data(), static_cast<std::size_t>(got)});
-    return framer_.next();
+  const std::string bytes = receive();
+  if (bytes.empty()) {
+    framer_.reset();
+    return std::nullopt;
   }
-  framer_.reset();
-  ::usleep(kHostAwayUs);  // poll reports the absent host at once, again and again
-  return std::nullopt;
+  framer_.feed(bytes);
+  return framer_.next();
 }
 
 void Channel::send(const nlohmann::json& message) {
   // Bytes that are no UTF-8 (a name on a damaged disk, a program's output) become U+FFFD.
-  const std::string line = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    pollfd watched{.fd = port_, .events = POLLOUT, .revents = 0};
-    if (::poll(&watched, 1, -1) < 0 && errno == EINTR) continue;
-    if ((watched.revents & (POLLHUP | POLLERR)) != 0) return;
-    const ssize_t put = ::write(port_, rest.data(), rest.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return;
-    rest.remove_prefix(static_cast<std::size_t>(put));
-  }
+  send_bytes(message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace headcrash::guest

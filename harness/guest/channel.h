@@ -1,9 +1,11 @@
 #pragma once
-// The virtio-serial port to the host, as lines.
+// The agent's conversation with the host, as lines: over a virtio-serial port, or in virtual time over a disk
+// (plugin/timetravel/agent_disk.h).
 //
-// The host's end may go away and come back (a saved state is restored under another QEMU): reading then waits
+// The host's end of a port may go away and come back (a saved state is restored under another QEMU): reading then waits
 // for the next host, and what cannot be delivered is dropped rather than kept for somebody who did not ask.
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -12,24 +14,28 @@
 
 namespace headcrash::guest {
 
-/// The device of the port with this name, looked up in /sys/class/virtio-ports; nothing if there is none.
-std::optional<std::string> find_port(const std::string& name);
-
 class Channel {
  public:
-  /// Takes the descriptor over.
-  explicit Channel(int port) : port_(port) {}
-  ~Channel();
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
+  /// The port or the disk, whichever the guest has; waits a while for one to appear. Null: there is neither.
+  static std::unique_ptr<Channel> open();
+  virtual ~Channel() = default;
 
-  /// The next line; nothing when none came for a second.
+  /// The next line; nothing when none came for a while.
   std::optional<base::LineFramer::Line> read_line();
   void send(const nlohmann::json& message);
 
+ protected:
+  /// What the host has said next; empty: nothing for a while, and half a line will not be continued.
+  virtual std::string receive() = 0;
+  virtual void send_bytes(std::string_view bytes) = 0;
+
  private:
-  int port_;
   base::LineFramer framer_;
 };
+
+/// Over a device of a port. Takes the descriptor over.
+std::unique_ptr<Channel> port_channel(int port);
+/// Over a disk, opened for direct reading and writing. Takes the descriptor over.
+std::unique_ptr<Channel> disk_channel(int disk);
 
 }  // namespace headcrash::guest

@@ -1,6 +1,6 @@
 // headcrash-agent: process 1 of the guest.
 //
-// Makes the few mounts that programs expect, loads the modules, opens the virtio-serial port and answers
+// Makes the few mounts that programs expect, loads the modules, opens the channel to the host and answers
 // requests until the power goes. If it ends, the kernel panics and, told so on its command line, resets,
 // which ends QEMU: a broken guest is never a silent one.
 
@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,11 @@ namespace {
 
 using headcrash::guest::Channel;
 
-constexpr const char* kPortName = "headcrash.agent";
 constexpr std::size_t kBootSeedBytes = 32;
 constexpr int kKeptHeapBytes = 32 << 20;
-constexpr int kPortTries = 500;
-constexpr useconds_t kPortTryUs = 20'000;
 
 void say(const std::string& text) {
-  fmt::print(stderr, "headcrash-agent: {}\n", text);
+  std::fputs(fmt::format("headcrash-agent: {}\n", text).c_str(), stderr);  // which may be closed
 }
 
 void mount_at(const char* type, const char* target, const char* data) {
@@ -50,23 +48,16 @@ void make_system_mounts() {
   mount_at("tmpfs", "/run", "mode=755");
 }
 
-// The kernel opens /dev/console for process 1 only if the initramfs has it.
+// The kernel opens /dev/console for process 1 only if the initramfs has it. User-mode Linux whose console is not a
+// terminal has none that can be opened: there the kernel's log takes our words.
 void open_console() {
-  const int console = ::open("/dev/console", O_RDWR);
-  if (console < 0) return;
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(console, fd);
-  if (console > STDERR_FILENO) ::close(console);
-}
-
-int open_port() {
-  for (int tries = 0; tries < kPortTries; ++tries) {
-    if (const auto path = headcrash::guest::find_port(kPortName)) {
-      const int port = ::open(path->c_str(), O_RDWR | O_CLOEXEC);
-      if (port >= 0) return port;
-    }
-    ::usleep(kPortTryUs);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    int file = ::open("/dev/console", O_RDWR);
+    if (file < 0) file = ::open(fd == STDIN_FILENO ? "/dev/null" : "/dev/kmsg", O_RDWR);
+    if (file < 0 || file == fd) continue;
+    ::dup2(file, fd);
+    if (file > STDERR_FILENO) ::close(file);
   }
-  return -1;
 }
 
 void reap_orphans() {
@@ -96,17 +87,15 @@ int main() {
     say("cannot seed the random pool");
   for (const std::string& failure : headcrash::guest::load_modules("/modules")) say(failure);
 
-  const int port = open_port();
-  if (port < 0) {
-    say(fmt::format("no virtio-serial port is named {}", kPortName));
+  const std::unique_ptr<Channel> channel = Channel::open();
+  if (!channel) {
+    say("neither a virtio-serial port nor a disk is the agent's");
     return 1;
   }
-  Channel channel(port);
   for (;;) {
-    const auto line = channel.read_line();
-    if (line) {
-      headcrash::guest::answer_line(*line, [&](const nlohmann::json& message) { channel.send(message); });
-    }
+    const auto line = channel->read_line();
+    if (line)
+      headcrash::guest::answer_line(*line, [&](const nlohmann::json& message) { channel->send(message); });
     reap_orphans();
   }
 }
