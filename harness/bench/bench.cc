@@ -66,10 +66,11 @@ class BenchRunner {
       const auto [own, added] = parts.emplace(cell.filesystem->name, cell.filesystem->guest);
       if (added) own->second.tools.insert(own->second.tools.end(), programs.begin(), programs.end());
     }
-    auto images = vm::guest_images(options_.cache, parts);
+    accelerator_ = bench_.virtual_time ? vm::Accelerator::user_mode
+                                       : vm::probe_accelerator(options_.cache).accelerator;
+    auto images = vm::guest_images(options_.cache, parts, accelerator_);
     if (!images) return pass_on(images);
     images_ = *std::move(images);
-    accelerator_ = vm::probe_accelerator(options_.cache).accelerator;
     auto kept = run::open_run(database_, {.kind = "bench",
                                           .name = bench_.name,
                                           .configuration = bench_.text,

@@ -27,6 +27,9 @@ using model::kSectorBytes;
 
 constexpr std::size_t kWorkloadsMost = 1000;  // lists of parameters multiply
 constexpr double kNarrowest = 0.001, kWidest = 1;
+constexpr const char* kEmulatedGuest = "qemu";
+constexpr const char* kVirtualGuest = "virtual";
+constexpr const char* kVirtualClock = "virtual";  ///< as a server in virtual time calls it
 
 /// An error of something that the file names, told with the key that names it.
 tl::unexpected<Error> within(const std::string& subject, const Error& error) {
@@ -303,12 +306,19 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
   const auto table = root.table("guest");
   if (!table) return pass_on(table);
   if (!*table) return {};
+  std::string kind = kEmulatedGuest;
   for (const auto& read :
-       {(*table)->only({"memory-mib", "step-timeout-s"}),
+       {(*table)->only({"kind", "memory-mib", "step-timeout-s"}), (*table)->take("kind", kind),
         (*table)->take("memory-mib", bench.memory_mib, {.least = 64, .most = 65'536}),
         (*table)->take("step-timeout-s", bench.step_timeout_s, {.least = 1, .most = 86'400})}) {
     if (!read) return read;
   }
+  if (kind != kEmulatedGuest && kind != kVirtualGuest)
+    return fail((*table)->subject("kind"), fmt::format("\"{}\" is not a kind of guest", kind),
+                "write qemu (real time) or virtual (user-mode Linux in virtual time)");
+  bench.virtual_time = kind == kVirtualGuest;
+  if (bench.virtual_time)
+    for (BenchDevice& device : bench.devices) device.clock = kVirtualClock;
   return {};
 }
 
@@ -357,12 +367,15 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
   return bench;
 }
 
-Result<Bench> load_bench(const std::string& name_or_path, const std::vector<std::string>& kernels) {
-  const auto parse = [&kernels](const std::string& text, const std::string& file) -> Result<Bench> {
-    if (kernels.empty()) return parse_bench(text, file);
-    const Result<StrictTable> root = StrictTable::parse(text, file);
+Result<Bench> load_bench(const std::string& name_or_path, const std::vector<std::string>& kernels,
+                         const std::string& guest) {
+  const auto parse = [&](const std::string& text, const std::string& file) -> Result<Bench> {
+    if (kernels.empty() && guest.empty()) return parse_bench(text, file);
+    Result<StrictTable> root = StrictTable::parse(text, file);
     if (!root) return pass_on(root);
-    return parse_bench(root->with("kernels", kernels).text(), file);
+    if (!kernels.empty()) root = root->with("kernels", kernels);
+    if (!guest.empty()) root = root->with("guest", "kind", guest);
+    return parse_bench(root->text(), file);
   };
   std::vector<std::string> names;
   for (const EmbeddedFile& file : embedded_files()) {

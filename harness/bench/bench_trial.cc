@@ -104,6 +104,9 @@ class BenchTrial {
   Step<GuestCounters> counters(const char* request = "counters");
   Step<GuestCounters> settle() { return counters("settle"); }
   Step<double> wait_until_quiet();
+  Step<void> set_clock(const std::string& clock);
+  /// Milliseconds of the guest's time since it began, of ours in real time.
+  Step<double> now_ms();
 
   const BenchTrialPlan& plan_;
   const Cell& cell_;
@@ -115,6 +118,7 @@ class BenchTrial {
   std::unique_ptr<run::GuestSession> session_;
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
+  base::Stopwatch began_;
   bool settled_ = false;  ///< nothing of the last phase is left to write, or none is to be waited for
 };
 
@@ -152,6 +156,7 @@ Result<void> BenchTrial::start_device() {
   auto started = run::start_trial_machine({.disk = {.profile = cell_.device->profile,
                                                     .size_bytes = cell_.device->size_bytes,
                                                     .write_cache = cell_.device->write_cache,
+                                                    .virtual_time = bench_.virtual_time,
                                                     .clock = bench_.setup_clock,
                                                     .seed = plan_.seed},
                                            .log_profile = {}},
@@ -246,13 +251,24 @@ Step<double> BenchTrial::wait_until_quiet() {
     if (steady_clock::now() > deadline)
       return tl::unexpected(
           fmt::format("hang: the device still had something to write after {} s", bench_.step_timeout_s));
-    std::this_thread::sleep_for(kQuietPoll);
+    if (!bench_.virtual_time) {
+      std::this_thread::sleep_for(kQuietPoll);
+    } else if (const auto paused = call({{"do", "pause"}, {"ms", kQuietPoll.count()}}); !paused) {
+      return tl::unexpected(paused.error());  // no time passes but the guest's
+    }
   }
+}
+
+Step<void> BenchTrial::set_clock(const std::string& clock) {
+  if (bench_.virtual_time) return {};
+  const auto set = control({{"clock", clock}});
+  if (!set) return tl::unexpected(set.error());
+  return {};
 }
 
 Step<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, bool measured) {
   tell(label);
-  const auto set = control({{"clock", measured ? cell_.device->clock : bench_.setup_clock}});
+  const auto set = set_clock(measured ? cell_.device->clock : bench_.setup_clock);
   if (!set) return tl::unexpected(set.error());
   if (measured && !settled_) {
     if (const auto done = settle(); !done) return tl::unexpected(done.error());
@@ -327,7 +343,7 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
         fmt::format("{}: {}{}", phase.name, answer->value("error", ""), refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
-  const double slower = phase.measured ? slowdown(cell_.device->clock) : slowdown(bench_.setup_clock);
+  const double slower = slowdown(phase.measured || bench_.virtual_time ? cell_.device->clock : bench_.setup_clock);
   auto measure = step(measure_from_answer(*answer, slower, metrics));
   if (!measure) return tl::unexpected(measure.error());
   measure->label = phase.name;
@@ -349,13 +365,21 @@ Step<void> BenchTrial::cut_power() {
   return start_guest();
 }
 
+Step<double> BenchTrial::now_ms() {
+  if (!bench_.virtual_time) return began_.ms();
+  const auto stats = control({{"stats", "read"}});
+  if (!stats) return tl::unexpected(stats.error());
+  return stats->value("model_ns", 0.0) / kNsPerMs;
+}
+
 Step<void> BenchTrial::recovery_step(const std::string& label, const std::function<Step<void>()>& work) {
   const auto start = begin_phase(label, true);
   if (!start) return tl::unexpected(start.error());
-  const base::Stopwatch watch;
-  const auto done = work();
-  const double took_ms = watch.ms();
-  if (!done) return tl::unexpected(fmt::format("{}: {}", label, done.error()));
+  const auto before_ms = now_ms();
+  const auto done = before_ms ? work() : tl::unexpected(before_ms.error());
+  const auto after_ms = done ? now_ms() : tl::unexpected(done.error());
+  if (!after_ms) return tl::unexpected(fmt::format("{}: {}", label, after_ms.error()));
+  const double took_ms = *after_ms - *before_ms;
   const auto after = counters();
   if (!after) return tl::unexpected(after.error());
   return end_phase(*start,

@@ -19,7 +19,7 @@ using nlohmann::json;
 constexpr double kMsPerS = 1000;
 
 struct BenchArguments {
-  std::string bench, database = kDefaultDatabase, shard;
+  std::string bench, database = kDefaultDatabase, shard, guest;
   std::vector<std::string> kernels;
   Verbosity verbosity = Verbosity::normal;
   bool plan = false, resume = false, as_json = false;
@@ -131,7 +131,7 @@ int plan_only(const bench::Bench& bench, const run::Shard& shard, const BenchArg
 int run(const BenchArguments& arguments) {
   const auto shard = parse_shard(arguments.shard);
   if (!shard) return report_error(shard.error(), arguments.as_json);
-  const auto loaded = bench::load_bench(arguments.bench, arguments.kernels);
+  const auto loaded = bench::load_bench(arguments.bench, arguments.kernels, arguments.guest);
   if (!loaded) return report_error(loaded.error(), arguments.as_json);
   if (arguments.plan) return plan_only(*loaded, *shard, arguments);
   catch_interrupts();
@@ -181,6 +181,11 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_option("--shard", arguments->shard,
                       "i/n: only every n-th group of file systems, beginning with the i-th");
   add_kernels_option(*command, arguments->kernels);
+  command
+      ->add_option("--guest", arguments->guest,
+                   "qemu: real time; virtual: user-mode Linux, whose time stands still while it computes; default: "
+                   "what the file says")
+      ->check(one_of({"qemu", "virtual"}));
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");
   command->footer(

@@ -96,7 +96,7 @@ std::vector<Finding> examine() {
   const vm::AcceleratorProbe probe = vm::probe_accelerator(cache);
   findings.push_back(
       {"accelerator",
-       fmt::format("{} ({})", probe.accelerator == vm::Accelerator::kvm ? "kvm" : "tcg", probe.reason), "",
+       fmt::format("{} ({})", vm::name(probe.accelerator), probe.reason), "",
        true});
   findings.push_back(examine_cache(cache));
   findings.push_back(examine_guest(cache));

@@ -3,8 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "harness/device/nbdkit_child.h"
 #include "harness/device/parameters.h"
+#include "harness/device/server_child.h"
+#include "plugin/base/installation.h"
 
 namespace headcrash::device {
 
@@ -23,8 +24,31 @@ std::vector<std::string> parameters_of(const ServedDeviceSpec& spec) {
   return all;
 }
 
+namespace {
+
+/// `headcrash serve` in virtual time: the same words as options.
+std::vector<std::string> virtual_server(const ServedDeviceSpec& spec, const fs::path& socket,
+                                        const fs::path& control) {
+  std::vector<std::string> words{base::installation().command, "serve",    "--virtual-time", "--json",
+                                 "--vhost-user",               socket,     "--control",      control,
+                                 "--seed",                     std::to_string(spec.seed)};
+  const auto add = [&](const char* option, const std::string& value) { words.insert(words.end(), {option, value}); };
+  if (spec.machine) add("--machine", fs::absolute(*spec.machine));
+  if (!spec.machine) add("--profile", spec.profile);
+  if (spec.write_cache) add("--write-cache", *spec.write_cache ? "on" : "off");
+  if (!spec.tear.empty()) add("--tear", spec.tear);
+  for (const std::string& fault : spec.faults) add("--fault", fault);
+  if (spec.size_bytes != 0) add("--size", std::to_string(spec.size_bytes));
+  if (!spec.cut.empty()) add("--cut", spec.cut);
+  if (spec.store) add("--store", fs::absolute(*spec.store));
+  if (spec.recording) add("--record", fs::absolute(*spec.recording));
+  return words;
+}
+
+}  // namespace
+
 struct ServedDevice::State {
-  std::unique_ptr<NbdkitChild> child;
+  std::unique_ptr<ServerChild> child;
 };
 
 ServedDevice::ServedDevice(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -33,11 +57,12 @@ ServedDevice::~ServedDevice() = default;
 
 Result<std::unique_ptr<ServedDevice>> ServedDevice::start(const ServedDeviceSpec& spec,
                                                           const fs::path& scratch) {
-  auto child = NbdkitChild::start({.subject = "the emulated device",
-                                   .parameters = parameters_of(spec),
-                                   .scratch = scratch,
-                                   .socket = spec.socket.value_or(scratch / "nbd.sock"),
-                                   .control_socket = spec.control_socket.value_or(scratch / "control.sock")});
+  ServerChild::Spec server{.subject = "the emulated device",
+                           .scratch = scratch,
+                           .socket = spec.socket.value_or(scratch / (spec.virtual_time ? "vhost.sock" : "nbd.sock")),
+                           .control_socket = spec.control_socket.value_or(scratch / "control.sock")};
+  if (spec.virtual_time) server.argv = virtual_server(spec, server.socket, server.control_socket);
+  auto child = spec.virtual_time ? ServerChild::start(server) : ServerChild::start_nbdkit(server, parameters_of(spec));
   if (!child) return pass_on(child);
   return std::unique_ptr<ServedDevice>(new ServedDevice(std::make_unique<State>(State{std::move(*child)})));
 }

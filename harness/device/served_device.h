@@ -1,6 +1,6 @@
 #pragma once
-// An emulated device being served: nbdkit with headcrash's plugin as a child process, its NBD and control
-// sockets.
+// An emulated device being served by a child process: over NBD in real time, or over vhost-user to a guest in virtual
+// time (plugin/timetravel/calendar.h names the sockets beside its own).
 //
 // The child dies with this process, however that ends. Destroying a ServedDevice stops the server and waits
 // for it, so that its recording is complete afterwards.
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/device/nbdkit_child.h"
+#include "harness/device/server_child.h"
 
 namespace headcrash::device {
 
@@ -23,19 +23,20 @@ struct ServedDeviceSpec {
   std::optional<bool> write_cache;               ///< none: as the profile has it
   std::string
       tear{};  ///< what a cut leaves under the head (plugin/model/tear.h); empty: as the profile has it
+  bool virtual_time = false;  ///< `clock` is not used then
   std::string clock = "real";
   std::uint64_t seed = 1;
   std::string cut;                                      ///< trigger in text form; empty for none
   std::vector<std::string> faults{};                    ///< in text form
   std::optional<std::filesystem::path> store;           ///< folder; memory when absent
   std::optional<std::filesystem::path> recording;       ///< must not exist yet beside a store
-  std::optional<std::filesystem::path> socket;          ///< of NBD; default: nbd.sock in the scratch folder
+  std::optional<std::filesystem::path> socket;          ///< of the disks; default: nbd.sock or vhost.sock in the scratch folder
   std::optional<std::filesystem::path> control_socket;  ///< default: control.sock in the scratch folder
 };
 
 class ServedDevice {
  public:
-  /// `scratch` is an existing folder for the sockets (its name short enough for one). Errors are nbdkit's own
+  /// `scratch` is an existing folder for the sockets (its name short enough for one). Errors are the server's own
   /// last words when it refuses the configuration.
   static Result<std::unique_ptr<ServedDevice>> start(const ServedDeviceSpec& spec,
                                                      const std::filesystem::path& scratch);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "harness/device/nbdkit_child.h"
+#include "harness/device/server_child.h"
 
 namespace headcrash::device {
 namespace {
@@ -29,7 +29,7 @@ std::uint64_t number_of(const nlohmann::json& hex) {
 /// Each caller has a conversation of its own while it waits, so that one that loads a long recording does not
 /// hold up the others.
 struct StateServer::State {
-  std::unique_ptr<NbdkitChild> child;
+  std::unique_ptr<ServerChild> child;
   std::mutex mutex;
   std::condition_variable returned;
   std::vector<ControlClient> idle;
@@ -82,11 +82,11 @@ StateServer::StateServer(std::unique_ptr<State> state) : state_(std::move(state)
 StateServer::~StateServer() = default;
 
 Result<std::unique_ptr<StateServer>> StateServer::start(std::size_t stages, const fs::path& scratch) {
-  auto child = NbdkitChild::start({.subject = "the server of crash states",
-                                   .parameters = {fmt::format("states={}", stages)},
-                                   .scratch = scratch,
-                                   .socket = scratch / "states.sock",
-                                   .control_socket = scratch / "states-control.sock"});
+  auto child = ServerChild::start_nbdkit({.subject = "the server of crash states",
+                                          .scratch = scratch,
+                                          .socket = scratch / "states.sock",
+                                          .control_socket = scratch / "states-control.sock"},
+                                         {fmt::format("states={}", stages)});
   if (!child) return pass_on(child);
   auto state = std::make_unique<State>();
   state->child = std::move(*child);

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -57,6 +58,13 @@ tl::unexpected<Refusal> refuse(const std::string& what, Errno error) {
 // A wrong or missing field throws nlohmann::json::exception, which answer_line turns into a refusal.
 std::string text_of(const json& request, const char* field) {
   return request.at(field).get<std::string>();
+}
+
+Answer pause(const json& request, const Sender&) {
+  const auto ms = request.at("ms").get<std::int64_t>();
+  if (ms < 0 || ms > kLongestExecMs) return tl::unexpected(Refusal{.text = "ms is out of range"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+  return json::object();
 }
 
 // "wall_ms" of an answer is a whole number.
@@ -366,7 +374,7 @@ constexpr std::array kCommands{Command{"hello", hello},       Command{"clock", c
                                Command{"log", log},           Command{"inspect", inspect_disk},
                                Command{"put", put},           Command{"run-application", run_application},
                                Command{"timed", timed_phase}, Command{"counters", counters},
-                               Command{"settle", settle}};
+                               Command{"settle", settle},     Command{"pause", pause}};
 
 Answer act(const json& request, const Sender& send) {
   const std::string name = text_of(request, "do");

@@ -16,6 +16,7 @@ using nlohmann::json;
 // The agent ends a command in time; the call itself gets a little longer, so that a command that hangs is
 // distinguished from an agent that does.
 constexpr std::chrono::seconds kExecGrace{10};
+constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 
 // The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is not a refusal to mount
 // it.
@@ -129,7 +130,8 @@ Step<json> GuestSession::call(const json& request, const vm::EventHandler& on_ev
 }
 
 Step<void> GuestSession::set_clock(const std::string& seed_hex) {
-  const auto unix_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  const auto today_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  const std::int64_t unix_ns = guest_.in_virtual_time() ? vm::kVirtualTimeOfDayNs : today_ns;
   const auto set = call({{"do", "clock"}, {"unix_ns", unix_ns}, {"seed", seed_hex}});
   if (!set) return tl::unexpected(set.error());
   return {};
@@ -153,8 +155,9 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
 }
 
 Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
-  const auto answer =
-      ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_.count()}}, timeout_ + kExecGrace);
+  // The agent's clock is not ours in virtual time: there only this side bounds what takes too long.
+  const std::int64_t timeout_ms = guest_.in_virtual_time() ? kVirtualTimeoutMs : timeout_.count();
+  const auto answer = ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_ms}}, timeout_ + kExecGrace);
   if (!answer) return failed(argv.at(0), answer.error());
   if (answer->value("timed_out", false)) {
     return stop(oracle::Verdict::hang, fmt::format("{} did not end within {} s", argv.at(0),

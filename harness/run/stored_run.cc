@@ -25,7 +25,7 @@ Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const st
                              .trials_planned = static_cast<std::int64_t>(plan.trials),
                              .host_json = host_description().dump(),
                              .versions_json = versions.dump(),
-                             .accelerator = plan.accelerator == vm::Accelerator::kvm ? "kvm" : "tcg"});
+                             .accelerator = vm::name(plan.accelerator)});
 }
 
 /// The locked run becomes unfinished, unless none of its trials ended as harness-error.

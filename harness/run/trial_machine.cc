@@ -34,9 +34,23 @@ std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) 
          device(kLogName, spec.log_profile.empty() ? spec.disk.profile : spec.log_profile, log_bytes);
 }
 
+/// A socket of a server in virtual time (plugin/timetravel/calendar.h).
+fs::path beside(const device::ServedDevice& device, const std::string& name) {
+  fs::path path = device.socket();
+  path += "." + name;
+  return path;
+}
+
 /// What a guest sees of it, in the order of its devices.
 std::vector<vm::GuestDisk> disks_of(const device::ServedDevice& device, std::uint64_t disk_bytes,
-                                    const adapters::LinuxAdapter& filesystem) {
+                                    const adapters::LinuxAdapter& filesystem, bool virtual_time) {
+  if (virtual_time) {
+    std::vector<vm::GuestDisk> disks{{.socket = device.socket(), .size_bytes = disk_bytes},
+                                     {.socket = beside(device, "mark"), .size_bytes = kMarkExportBytes}};
+    if (filesystem.log_size_bytes != 0)
+      disks.push_back({.socket = beside(device, kLogName), .size_bytes = filesystem.log_size_bytes});
+    return disks;
+  }
   std::vector<vm::GuestDisk> disks{
       {.socket = device.socket(), .export_name = "", .size_bytes = disk_bytes},
       {.socket = device.socket(), .export_name = "mark", .size_bytes = kMarkExportBytes}};
@@ -80,11 +94,17 @@ Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(const TrialMac
 Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,
                                      const adapters::LinuxAdapter& filesystem) {
   TrialGuest started;
-  auto guest = vm::Guest::start({.image = spec.image,
-                                 .accelerator = spec.accelerator,
-                                 .memory_mib = static_cast<std::uint32_t>(spec.memory_mib),
-                                 .disks = disks_of(device, spec.disk_bytes, filesystem)},
-                                spec.cache, spec.scratch);
+  const bool virtual_time = spec.accelerator == vm::Accelerator::user_mode;
+  vm::GuestSpec meant{.image = spec.image,
+                      .accelerator = spec.accelerator,
+                      .memory_mib = static_cast<std::uint32_t>(spec.memory_mib),
+                      .disks = disks_of(device, spec.disk_bytes, filesystem, virtual_time)};
+  if (virtual_time) {
+    meant.time_socket = beside(device, "time");
+    meant.port_socket = beside(device, "port");
+    meant.agent_socket = beside(device, "agent");
+  }
+  auto guest = vm::Guest::start(meant, spec.cache, spec.scratch);
   if (!guest) return pass_on(guest);
   started.guest = std::move(*guest);
   started.session = std::make_unique<run::GuestSession>(

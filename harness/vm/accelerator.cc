@@ -89,6 +89,18 @@ AcceleratorProbe probe_now(const fs::path& cache) {
 
 }  // namespace
 
+const char* name(Accelerator accelerator) {
+  switch (accelerator) {
+    case Accelerator::kvm:
+      return "kvm";
+    case Accelerator::user_mode:
+      return "user-mode";
+    case Accelerator::tcg:
+      break;
+  }
+  return "tcg";
+}
+
 AcceleratorProbe probe_accelerator(const fs::path& cache) {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
@@ -105,7 +117,7 @@ AcceleratorProbe probe_accelerator(const fs::path& cache) {
   const fs::path fresh = cache / fmt::format(".accelerator.{}", ::getpid());
   std::ofstream(fresh) << nlohmann::json{{"boot", boot},
                                          {"accelerator",
-                                          probe.accelerator == Accelerator::kvm ? "kvm" : "tcg"},
+                                          name(probe.accelerator)},
                                          {"reason", probe.reason}}
                        << "\n";
   fs::rename(fresh, kept, error);

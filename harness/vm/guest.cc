@@ -10,6 +10,7 @@
 #include "harness/vm/machine.h"
 #include "harness/vm/oops.h"
 #include "harness/vm/saved_state.h"
+#include "harness/vm/user_mode.h"
 
 namespace headcrash::vm {
 namespace {
@@ -28,7 +29,7 @@ Result<void> check_disks(const GuestSpec& spec) {
   for (const GuestDisk& disk : spec.disks) {
     std::error_code error;
     if (!std::filesystem::is_socket(disk.socket, error)) {
-      return fail(disk.socket.string(), "no NBD server listens there", "start the disk before the guest");
+      return fail(disk.socket.string(), "no server listens there", "start the disk before the guest");
     }
   }
   return {};
@@ -74,7 +75,8 @@ bool is_about_the_state(const Error& error) {
 }  // namespace
 
 struct Guest::State {
-  std::unique_ptr<Machine> machine;
+  std::unique_ptr<GuestProcess> machine;
+  bool virtual_time = false;
   std::int64_t last_id = 0;
   bool silent = false;  // the agent's end has gone
 };
@@ -85,6 +87,14 @@ Guest::~Guest() = default;
 Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec, const std::filesystem::path& cache,
                                             const std::filesystem::path& scratch) {
   if (const auto there = check_disks(spec); !there) return pass_on(there);
+  auto running = std::make_unique<State>();
+  if (spec.accelerator == Accelerator::user_mode) {
+    auto process = launch_user_mode(spec, scratch);
+    if (!process) return pass_on(process);
+    running->machine = std::move(*process);
+    running->virtual_time = true;
+    return std::unique_ptr<Guest>(new Guest(std::move(running)));
+  }
   Result<std::unique_ptr<Machine>> machine = fail("guest", "not started");
   for (bool again = true; again;) {
     const auto state = open_saved_state(spec, cache);
@@ -95,7 +105,6 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec, const std::fi
     if (again) discard_saved_state(*state);
   }
   if (!machine) return pass_on(machine);
-  auto running = std::make_unique<State>();
   running->machine = std::move(*machine);
   return std::unique_ptr<Guest>(new Guest(std::move(running)));
 }
@@ -152,6 +161,10 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
   }
 }
 
+bool Guest::in_virtual_time() const {
+  return state_->virtual_time;
+}
+
 bool Guest::alive() const {
   return state_->machine->process().running();
 }
@@ -168,7 +181,7 @@ std::string Guest::console_tail(std::size_t lines) const {
 }
 
 void Guest::kill() {
-  state_->machine->process().kill();
+  state_->machine->kill();
 }
 
 }  // namespace headcrash::vm

@@ -1,9 +1,10 @@
 #pragma once
-// A running guest: QEMU restored from a saved state, with emulated disks attached and the agent answering.
+// A running guest with emulated disks attached and the agent answering: QEMU restored from a saved state, or user-mode
+// Linux in virtual time.
 //
-// A guest is booted once per topology and its state saved (boot_and_save); every trial restores that state in
-// a fraction of a second. Destroying a Guest kills QEMU and waits for it: no process, socket or file stays
-// behind.
+// A guest of QEMU is booted once per topology and its state saved (boot_and_save); every trial restores that state in
+// a fraction of a second. User-mode Linux boots in as little. Destroying a Guest kills its process and waits for it: no
+// process, socket or file stays behind.
 
 #include <chrono>
 #include <cstdint>
@@ -21,6 +22,10 @@
 
 namespace headcrash::vm {
 
+/// What carries out a guest's instructions: KVM, QEMU's emulation, or user-mode Linux, which is a program of the host.
+enum class Accelerator { kvm, tcg, user_mode };
+const char* name(Accelerator accelerator);  ///< "kvm", "tcg", "user-mode"
+
 /// What scripts/build-guest leaves in the cache folder.
 struct GuestImage {
   std::filesystem::path kernel;
@@ -34,19 +39,20 @@ struct GuestImage {
 
 /// Runs scripts/build-guest when an input changed (it prints what it does), then says what it left. `parts`
 /// are those of a file system that brings its own. Errors name the missing package, tool or file.
-Result<GuestImage> guest_image(const std::filesystem::path& cache, const adapters::GuestParts& parts = {});
+Result<GuestImage> guest_image(const std::filesystem::path& cache, const adapters::GuestParts& parts = {},
+                               Accelerator accelerator = Accelerator::tcg);
 /// The same without building: nothing if an input changed, or none was ever built. Leaves the cache as it is.
 Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache);
 
 /// By the names of file systems: an image for each, those of equal parts made once. Errors as of guest_image().
 using GuestImages = std::map<std::string, GuestImage>;
 Result<GuestImages> guest_images(const std::filesystem::path& cache,
-                                 const std::map<std::string, adapters::GuestParts>& parts);
+                                 const std::map<std::string, adapters::GuestParts>& parts,
+                                 Accelerator accelerator = Accelerator::tcg);
 
 /// The versions of their kernels, sorted, with commas between them.
 std::string kernels_of(const GuestImages& images);
 
-enum class Accelerator { kvm, tcg };
 struct AcceleratorProbe {
   Accelerator accelerator = Accelerator::tcg;
   std::string reason;  ///< "a guest ran under KVM in 0.4 s", "a KVM guest did not start within 5 s"
@@ -57,7 +63,7 @@ AcceleratorProbe probe_accelerator(const std::filesystem::path& cache);
 
 /// A disk of the guest. The first is /dev/vda, the second /dev/vdb, ...
 struct GuestDisk {
-  std::filesystem::path socket;  ///< Unix socket of the NBD server
+  std::filesystem::path socket;  ///< Unix socket of the NBD server, or of one for vhost-user
   std::string export_name;       ///< "" is the first device, "mark" the marks
   std::uint64_t size_bytes = 0;  ///< part of the saved state's key: a restored guest believes the old size
 };
@@ -67,7 +73,12 @@ struct GuestSpec {
   Accelerator accelerator = Accelerator::tcg;
   std::uint32_t memory_mib = 384;
   std::vector<GuestDisk> disks;
+  /// user_mode: the sockets of its clock, of the agent's disk, and of the agent (plugin/timetravel/calendar.h).
+  std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
 };
+
+/// A guest's wall clock when virtual time begins, in nanoseconds since 1970: 2026-01-01, whenever it is run.
+inline constexpr std::int64_t kVirtualTimeOfDayNs = 1'767'225'600'000'000'000;
 
 /// What the agent can report while it works, by "event".
 using EventHandler = std::function<void(const nlohmann::json& event)>;
@@ -100,6 +111,8 @@ class Guest {
   std::optional<nlohmann::json> receive(std::chrono::milliseconds timeout);
 
   bool alive() const;
+  /// Its clock stands still while it computes and while the agent waits for a request.
+  bool in_virtual_time() const;
   /// The first line on the console that shows a defect of the kernel: an oops, a panic, a lockup, a warning.
   std::optional<std::string> oops() const;
   /// The first line in which a file system reports damage of its structures. After a crash that is a finding,

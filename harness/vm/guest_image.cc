@@ -72,7 +72,7 @@ Result<GuestImage> read_image(const fs::path& folder) {
   if (!info.is_object() || !info.contains("key") || !info.contains("kernel_version")) {
     return fail((folder / "info.json").string(), "does not describe a guest", "delete the folder");
   }
-  return GuestImage{.kernel = folder / "vmlinuz",
+  return GuestImage{.kernel = folder / (info.value("uml", false) ? "linux" : "vmlinuz"),
                     .initramfs = folder / "initramfs",
                     .kernel_version = info["kernel_version"],
                     .key = info["key"]};
@@ -80,8 +80,10 @@ Result<GuestImage> read_image(const fs::path& folder) {
 
 }  // namespace
 
-Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts) {
-  const auto built = build_guest(cache, parts, {}, STDERR_FILENO);
+Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts, Accelerator accelerator) {
+  std::vector<std::string> options;
+  if (accelerator == Accelerator::user_mode) options.emplace_back("--uml");
+  const auto built = build_guest(cache, parts, options, STDERR_FILENO);
   if (!built) return pass_on(built);
   if (built->status != 0) {
     return fail("guest image", "could not be built",
@@ -107,12 +109,13 @@ Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache) {
 }
 
 Result<GuestImages> guest_images(const fs::path& cache,
-                                 const std::map<std::string, adapters::GuestParts>& parts) {
+                                 const std::map<std::string, adapters::GuestParts>& parts,
+                                 Accelerator accelerator) {
   GuestImages images;
   for (const auto& each : parts) {
     const auto same =
         std::ranges::find_if(images, [&](const auto& made) { return parts.at(made.first) == each.second; });
-    auto image = same == images.end() ? guest_image(cache, each.second) : Result<GuestImage>(same->second);
+    auto image = same == images.end() ? guest_image(cache, each.second, accelerator) : Result<GuestImage>(same->second);
     if (!image) return pass_on(image);
     images[each.first] = *std::move(image);
   }

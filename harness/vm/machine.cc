@@ -1,8 +1,9 @@
-// Starting QEMU and watching it come up (machine.h).
+// A guest's process, and QEMU's coming up (machine.h).
 #include "harness/vm/machine.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,13 +20,6 @@ constexpr std::streamsize kLongestConsoleBytes = 4
 constexpr std::size_t kShownLines = 12;
 constexpr int kHelloId = -1;  // not one of Guest's own
 
-std::filesystem::path console_in(const std::filesystem::path& scratch) {
-  return scratch / "console.log";
-}
-std::filesystem::path log_in(const std::filesystem::path& scratch) {
-  return scratch / "qemu.log";
-}
-
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(kLongestConsoleBytes, '\0');
@@ -35,6 +29,13 @@ std::string contents(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+std::filesystem::path console_in(const std::filesystem::path& scratch) {
+  return scratch / "console.log";
+}
+std::filesystem::path log_in(const std::filesystem::path& scratch) {
+  return scratch / "program.log";
+}
 
 std::string last_lines(const std::string& text, std::size_t lines) {
   std::size_t at = text.find_last_not_of("\r\n");
@@ -50,19 +51,29 @@ std::string last_lines(const std::string& text, std::size_t lines) {
   return tail;
 }
 
-Machine::Machine(base::Process process, base::JsonSocket agent, base::JsonSocket qmp,
-                 std::filesystem::path scratch)
-    : process_(std::move(process)),
+GuestProcess::GuestProcess(std::string program, base::Process process, base::JsonSocket agent,
+                           std::filesystem::path scratch)
+    : program_(std::move(program)),
+      process_(std::move(process)),
       agent_(std::move(agent)),
-      qmp_(std::move(qmp)),
       scratch_(std::move(scratch)) {}
 
-Machine::~Machine() {
+/// With all that it has started: the programs of user-mode Linux are processes of the host.
+void GuestProcess::kill() {
+  if (process_.running()) ::kill(-process_.pid(), SIGKILL);
   process_.kill();
+}
+
+GuestProcess::~GuestProcess() {
+  kill();
   std::error_code error;
   std::filesystem::remove(console_in(scratch_), error);
   std::filesystem::remove(log_in(scratch_), error);
 }
+
+Machine::Machine(base::Process process, base::JsonSocket agent, base::JsonSocket qmp,
+                 std::filesystem::path scratch)
+    : GuestProcess("QEMU", std::move(process), std::move(agent), std::move(scratch)), qmp_(std::move(qmp)) {}
 
 Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const Launch& launch) {
   auto agent = base::JsonSocket::make_pair();
@@ -93,20 +104,20 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
   std::unique_ptr<Machine> machine(
       new Machine(std::move(*started), std::move(agent->first), std::move(qmp->first), launch.scratch));
   if (const auto greeted = machine->qmp_.greet(kGreetingLimit); !greeted) {
-    machine->process_.wait(std::chrono::seconds(1));  // its last words may still be on the way
+    machine->process().wait(std::chrono::seconds(1));  // its last words may still be on the way
     return machine->failed("QEMU did not start");
   }
   return machine;
 }
 
-std::string Machine::console() const {
+std::string GuestProcess::console() const {
   return contents(console_in(scratch_));
 }
-std::string Machine::log() const {
+std::string GuestProcess::log() const {
   return contents(log_in(scratch_));
 }
 
-bool Machine::says_hello(std::chrono::milliseconds timeout) {
+bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
   for (;;) {
@@ -116,12 +127,12 @@ bool Machine::says_hello(std::chrono::milliseconds timeout) {
   }
 }
 
-tl::unexpected<Error> Machine::failed(const std::string& what, const std::string& remedy) const {
+tl::unexpected<Error> GuestProcess::failed(const std::string& what, const std::string& remedy) const {
   std::string problem = what;
   if (const auto status = process_.wait(std::chrono::milliseconds(0)))
-    problem += fmt::format(" (QEMU ended with {})", *status);
+    problem += fmt::format(" ({} ended with {})", program_, *status);
   if (const std::string words = last_lines(log(), kShownLines); !words.empty())
-    problem += "; QEMU said: " + words;
+    problem += fmt::format("; {} said: {}", program_, words);
   if (const std::string words = last_lines(console(), kShownLines); !words.empty()) {
     problem += "; the console ends with:\n" + words + "\n";
   }

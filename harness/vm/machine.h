@@ -1,6 +1,6 @@
 #pragma once
-// One running QEMU with its two conversations (agent, QMP) and its two logs (the guest's console, QEMU's own
-// words).
+// One running guest's process with its conversation with the agent and its two logs (the guest's console, the program's
+// own words): QEMU, which has another conversation (QMP), or user-mode Linux.
 
 #include <chrono>
 #include <filesystem>
@@ -20,21 +20,25 @@ struct Launch {
   std::filesystem::path scratch;  ///< takes console.log and qemu.log
 };
 
-class Machine {
+/// The files that a guest's process writes into, in its scratch folder.
+std::filesystem::path console_in(const std::filesystem::path& scratch);
+std::filesystem::path log_in(const std::filesystem::path& scratch);
+
+class GuestProcess {
  public:
-  /// Starts QEMU and greets its QMP.
-  static Result<std::unique_ptr<Machine>> launch(const GuestSpec& spec, const Launch& launch);
-  /// Kills QEMU and removes the two logs.
-  ~Machine();
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
+  /// `program`: what it is called in errors.
+  GuestProcess(std::string program, base::Process process, base::JsonSocket agent, std::filesystem::path scratch);
+  /// Kills it and removes the two logs.
+  virtual ~GuestProcess();
+  GuestProcess(const GuestProcess&) = delete;
+  GuestProcess& operator=(const GuestProcess&) = delete;
 
   base::Process& process() { return process_; }
   const base::Process& process() const { return process_; }
   base::JsonSocket& agent() { return agent_; }
-  Qmp& qmp() { return qmp_; }
+  void kill();
   std::string console() const;
-  /// What QEMU printed.
+  /// What the program printed.
   std::string log() const;
 
   /// Asks the agent for `hello`; true when it answers in time.
@@ -43,12 +47,22 @@ class Machine {
   tl::unexpected<Error> failed(const std::string& what, const std::string& remedy = {}) const;
 
  private:
-  Machine(base::Process process, base::JsonSocket agent, base::JsonSocket qmp, std::filesystem::path scratch);
-
+  std::string program_;
   base::Process process_;
   base::JsonSocket agent_;
-  Qmp qmp_;
   std::filesystem::path scratch_;
+};
+
+class Machine : public GuestProcess {
+ public:
+  /// Starts QEMU and greets its QMP.
+  static Result<std::unique_ptr<Machine>> launch(const GuestSpec& spec, const Launch& launch);
+  Qmp& qmp() { return qmp_; }
+
+ private:
+  Machine(base::Process process, base::JsonSocket agent, base::JsonSocket qmp, std::filesystem::path scratch);
+
+  Qmp qmp_;
 };
 
 /// The last lines of a text.

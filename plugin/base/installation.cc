@@ -19,10 +19,12 @@ Installation installation_of(const fs::path& program_folder) {
   if (fs::exists(private_programs, error)) {
     found = {.plugin = prefix / "lib" / "headcrash" / kPlugin,
              .agent = private_programs / "headcrash-agent",
+             .command = prefix / "bin" / "headcrash",
              .build_guest = private_programs / "build-guest"};
   } else {
     found = {.plugin = fs::path(HEADCRASH_BUILD_LIB) / kPlugin,
              .agent = fs::path(HEADCRASH_BUILD_BIN) / "headcrash-agent",
+             .command = fs::path(HEADCRASH_BUILD_BIN) / "headcrash",
              .build_guest = fs::path(HEADCRASH_SOURCE_DIR) / "scripts" / "build-guest"};
   }
   if (const char* plugin = std::getenv("HEADCRASH_PLUGIN"); plugin != nullptr && *plugin != '\0')

@@ -10,6 +10,7 @@ namespace headcrash::base {
 struct Installation {
   std::filesystem::path plugin;       ///< for nbdkit; $HEADCRASH_PLUGIN names another one
   std::filesystem::path agent;        ///< what runs in the guest
+  std::filesystem::path command;      ///< `headcrash` itself
   std::filesystem::path build_guest;  ///< the script that packs the guest's image
 };
 

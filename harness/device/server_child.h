@@ -1,6 +1,6 @@
 #pragma once
-// nbdkit with headcrash's plugin as a child process: started, waited for until both its sockets answer, and
-// ended in order.
+// A server of emulated disks as a child process: started, waited for until both its sockets answer, and ended in order.
+// It is nbdkit with headcrash's plugin, or the command itself for a guest in virtual time.
 
 #include <filesystem>
 #include <memory>
@@ -13,21 +13,23 @@
 
 namespace headcrash::device {
 
-class NbdkitChild {
+class ServerChild {
  public:
   struct Spec {
     std::string subject;                  ///< in errors: "the emulated device"
-    std::vector<std::string> parameters;  ///< of the plugin; control= is added
-    std::filesystem::path scratch;        ///< existing folder, for its words
+    std::vector<std::string> argv;
+    std::filesystem::path scratch;  ///< existing folder, for its words
     std::filesystem::path socket, control_socket;
   };
-  /// Errors are nbdkit's own last words when it refuses the configuration, or that another server listens on
+  /// Errors are the server's own last words when it refuses the configuration, or that another server listens on
   /// a socket. `control` is connected. Both sockets go with the child; those of servers that were killed are
   /// replaced.
-  static Result<std::unique_ptr<NbdkitChild>> start(const Spec& spec);
-  ~NbdkitChild();
-  NbdkitChild(const NbdkitChild&) = delete;
-  NbdkitChild& operator=(const NbdkitChild&) = delete;
+  static Result<std::unique_ptr<ServerChild>> start(const Spec& spec);
+  /// With the plugin's parameters in place of argv; control= is added.
+  static Result<std::unique_ptr<ServerChild>> start_nbdkit(Spec spec, const std::vector<std::string>& parameters);
+  ~ServerChild();
+  ServerChild(const ServerChild&) = delete;
+  ServerChild& operator=(const ServerChild&) = delete;
 
   const std::filesystem::path& socket() const { return spec_.socket; }
   const std::filesystem::path& control_socket() const { return spec_.control_socket; }
@@ -39,7 +41,7 @@ class NbdkitChild {
   Result<void> stop();
 
  private:
-  NbdkitChild(Spec spec, base::Process server) : spec_(std::move(spec)), server_(std::move(server)) {}
+  ServerChild(Spec spec, base::Process server) : spec_(std::move(spec)), server_(std::move(server)) {}
 
   Spec spec_;
   base::Process server_;

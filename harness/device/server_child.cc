@@ -1,5 +1,5 @@
-// Starts nbdkit and waits until both its sockets answer (nbdkit_child.h).
-#include "harness/device/nbdkit_child.h"
+// Starts a server and waits until both its sockets answer (server_child.h).
+#include "harness/device/server_child.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kStopLimit{10};
 /// nbdkit runs one thread a request: more than any client here keeps in flight.
 constexpr const char* kThreads = "64";
 
-/// What nbdkit said when it refused, without its own prefix; one line.
+/// What the server said when it refused, without its own prefix; one line.
 std::string last_words(const fs::path& errors) {
   std::ifstream in(errors);
   std::string words;
@@ -33,45 +33,43 @@ std::string last_words(const fs::path& errors) {
     const std::string said = at == std::string::npos ? line : line.substr(at + 7);
     if (!said.empty()) words += (words.empty() ? "" : " | ") + said;
   }
-  return words.empty() ? "nbdkit ended without a message" : words;
+  return words.empty() ? "it ended without a message" : words;
 }
 
 fs::path log_of(const fs::path& scratch) {
-  return scratch / "nbdkit.log";
+  return scratch / "server.log";
 }
 
-Result<base::Process> start_process(const NbdkitChild::Spec& spec) {
-  std::vector<std::string> argv{"nbdkit",
-                                "--foreground",
-                                "--exit-with-parent",
-                                "--threads",
-                                kThreads,
-                                "--unix",
-                                spec.socket,
-                                base::installation().plugin,
-                                "control=" + spec.control_socket.string()};
-  argv.insert(argv.end(), spec.parameters.begin(), spec.parameters.end());
+Result<base::Process> start_process(const ServerChild::Spec& spec) {
   const fs::path errors = log_of(spec.scratch);
   const int log = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (log < 0) return fail(errors.string(), "cannot be written", "make the folder writable");
-  auto started = base::Process::start({.argv = std::move(argv), .errors = log});
+  auto started = base::Process::start({.argv = spec.argv, .errors = log});
   ::close(log);
   return started;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<NbdkitChild>> NbdkitChild::start(const Spec& spec) {
+Result<std::unique_ptr<ServerChild>> ServerChild::start_nbdkit(Spec spec,
+                                                               const std::vector<std::string>& parameters) {
   const fs::path plugin = base::installation().plugin;
   if (!fs::exists(plugin))
     return fail(plugin.string(), "the plugin is not there",
                 "build it: cmake --build --preset release; or install headcrash again");
+  spec.argv = {"nbdkit", "--foreground", "--exit-with-parent", "--threads", kThreads,
+               "--unix", spec.socket,    plugin,               "control=" + spec.control_socket.string()};
+  spec.argv.insert(spec.argv.end(), parameters.begin(), parameters.end());
+  return start(spec);
+}
+
+Result<std::unique_ptr<ServerChild>> ServerChild::start(const Spec& spec) {
   for (const fs::path& path : {spec.socket, spec.control_socket}) {
     if (const auto free = base::make_way_for_socket(path); !free) return pass_on(free);
   }
   auto started = start_process(spec);
   if (!started) return pass_on(started);
-  std::unique_ptr<NbdkitChild> child(new NbdkitChild(spec, std::move(*started)));
+  std::unique_ptr<ServerChild> child(new ServerChild(spec, std::move(*started)));
   const auto deadline = steady_clock::now() + kStartLimit;
   while (true) {
     Result<ControlClient> control = ControlClient::connect(spec.control_socket);
@@ -88,15 +86,15 @@ Result<std::unique_ptr<NbdkitChild>> NbdkitChild::start(const Spec& spec) {
   }
 }
 
-NbdkitChild::~NbdkitChild() {
+ServerChild::~ServerChild() {
   (void)stop();
 }
 
-Error NbdkitChild::death() const {
+Error ServerChild::death() const {
   return {spec_.subject, "its server died: " + last_words(log_of(spec_.scratch)), ""};
 }
 
-Result<void> NbdkitChild::stop() {
+Result<void> ServerChild::stop() {
   if (!control_) return {};
   control_.reset();
   if (!alive()) return tl::unexpected<Error>(death());

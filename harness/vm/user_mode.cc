@@ -1,0 +1,87 @@
+// Starts user-mode Linux (user_mode.h).
+//
+// `stderr=1 console=stderr`: the console is the program's standard error, written when it is said. panic=-1 would start the
+// kernel again, as the same process: a panic ends it instead.
+#include "harness/vm/user_mode.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "plugin/base/errno_text.h"
+
+namespace headcrash::vm {
+namespace {
+
+constexpr std::chrono::seconds kUserModeBootLimit{60};
+constexpr int kBlockDevice = 2;  // of virtio
+
+Result<base::Descriptor> writable(const std::filesystem::path& file) {
+  base::Descriptor opened(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  if (!opened.is_open()) return fail(file.string(), base::errno_text(errno));
+  return opened;
+}
+
+Result<base::JsonSocket> connect(const std::filesystem::path& socket) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = socket.string();
+  if (path.size() >= sizeof address.sun_path)
+    return fail(path, "is too long for a Unix socket", "use a folder with a shorter name");
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  base::Descriptor end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!end.is_open() || ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return fail(path, "cannot connect: " + base::errno_text(errno), "start the disk before the guest");
+  return base::JsonSocket(std::move(end));
+}
+
+}  // namespace
+
+std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::filesystem::path& scratch) {
+  std::vector<std::string> words{"env",
+                                 "GLIBC_TUNABLES=glibc.pthread.rseq=0",
+                                 "setarch",
+                                 "-R",
+                                 spec.image.kernel.string(),
+                                 fmt::format("mem={}M", spec.memory_mib),
+                                 "initrd=" + spec.image.initramfs.string(),
+                                 fmt::format("uml_dir={}/", scratch.string()),
+                                 "time-travel=ext:" + spec.time_socket.string(),
+                                 "stderr=1",
+                                 "console=stderr",
+                                 "con=null",
+                                 "con0=null,null",
+                                 "loglevel=5",
+                                 "rcupdate.rcu_expedited=1"};
+  for (const GuestDisk& disk : spec.disks)
+    words.push_back(fmt::format("virtio_uml.device={}:{}", disk.socket.string(), kBlockDevice));
+  words.push_back(fmt::format("virtio_uml.device={}:{}", spec.port_socket.string(), kBlockDevice));
+  return words;
+}
+
+Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec, const std::filesystem::path& scratch) {
+  const auto console = writable(console_in(scratch));
+  if (!console) return pass_on(console);
+  const auto log = writable(log_in(scratch));
+  if (!log) return pass_on(log);
+  auto agent = connect(spec.agent_socket);
+  if (!agent) return pass_on(agent);
+  auto process = base::Process::start({.argv = user_mode_command(spec, scratch),
+                                       .output = log->get(),
+                                       .errors = console->get()});
+  if (!process) return pass_on(process);
+  auto guest = std::make_unique<GuestProcess>("user-mode Linux", std::move(*process), std::move(*agent), scratch);
+  const base::Deadline deadline = base::after(kUserModeBootLimit);
+  // A guest that ends in its boot is not waited for.
+  while (!guest->says_hello(std::chrono::milliseconds(500))) {
+    if (!guest->process().running()) return guest->failed("the guest ended while it booted");
+    if (std::chrono::steady_clock::now() > deadline) return guest->failed("the guest did not boot in time");
+  }
+  return guest;
+}
+
+}  // namespace headcrash::vm
