@@ -207,11 +207,6 @@ PowerStatus Emulation::power_status() {
   });
 }
 
-bool Emulation::has_power() {
-  return pacer_->with_machine(
-      [](const model::Machine& machine) { return machine.power() == model::PowerState::on; });
-}
-
 // ---- statistics
 
 DeviceStatistics Emulation::device_statistics(model::DeviceId id, const DeviceTotals& totals) {

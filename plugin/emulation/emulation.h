@@ -91,7 +91,7 @@ class Emulation {
   Result<void> arm(const std::string& text, const model::CutTrigger& trigger);
   void disarm();
   PowerStatus power_status();
-  bool has_power();
+  bool has_power() const { return pacer_->has_power(); }
   Pacer::PowerWait wait_power_off(std::chrono::nanoseconds timeout) {
     return pacer_->wait_power_off(timeout);
   }

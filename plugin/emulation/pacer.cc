@@ -306,6 +306,11 @@ model::TimeNs Pacer::now() const {
   return simulation_.now();
 }
 
+bool Pacer::has_power() const {
+  const std::lock_guard lock(mutex_);
+  return machine_.power() == model::PowerState::on;
+}
+
 Served Pacer::account(std::size_t device_index, const model::Request& request,
                       const model::Completion& completion) {
   const std::lock_guard lock(mutex_);

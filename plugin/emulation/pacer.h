@@ -97,6 +97,7 @@ class Pacer {
   bool step(model::TimeNs until);
   std::optional<model::TimeNs> next_event() const;
   model::TimeNs now() const;
+  bool has_power() const;
   /// The completion of a request that was submitted so, for the statistics and its answer.
   Served account(std::size_t device_index, const model::Request& request, const model::Completion& completion);
 

@@ -38,6 +38,7 @@ class AgentDisk {
   /// What is for the host, once.
   std::string take_for_host() { return std::exchange(for_host_, {}); }
 
+  bool waits() const { return waiting_.has_value(); }
   /// The agent waits for the host, which has said nothing.
   bool is_idle() const { return waiting_.has_value() && complete_ == 0; }
   /// It waits, and there is something.

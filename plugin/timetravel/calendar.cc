@@ -25,6 +25,7 @@ constexpr int kClients = 4;  ///< that wait to be accepted
 constexpr const char* kMark = "mark";
 constexpr std::size_t kHostTextMax = 16 << 20;  ///< text for a host that does not read
 constexpr std::size_t kHostReadBytes = 64 << 10;
+constexpr TimeNs kHorizonNs = model::kSecondNs;  ///< a guest that runs by itself is heard of so often
 
 }  // namespace
 
@@ -95,6 +96,7 @@ void Calendar::make_disks() {
       if (const auto line = failures_.note(name, request, answer.cause)) log_(*line);
     return answer.error;
   };
+  const auto kicked = [this] { shorten_horizon(); };
   for (std::size_t i = 0; i < emulation_->device_count(); ++i) {
     const model::Characteristics& device = emulation_->characteristics(i);
     const std::string name = emulation_->device_name(i);
@@ -105,6 +107,7 @@ void Calendar::make_disks() {
                       .sectors = device.sectors,
                       .physical_sector_sectors = device.physical_sector_sectors,
                       .trim = device.trim},
+            .kicked = kicked,
             .serve = [this, i](const model::Request& request,
                                model::Initiator& initiator) -> std::optional<int> {
               emulation_->submit(i, request, initiator);
@@ -120,6 +123,7 @@ void Calendar::make_disks() {
       std::move(sockets_[disks_.size()]),
       GuestDisk::Served{
           .shape = {.name = kMark, .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
+          .kicked = kicked,
           .serve = [this, noted](const model::Request& request, model::Initiator&) -> std::optional<int> {
             return noted(kMark, request, emulation_->serve_marks(request));
           }},
@@ -127,6 +131,7 @@ void Calendar::make_disks() {
   disks_.push_back(std::make_unique<GuestDisk>(
       std::move(sockets_[disks_.size()]),
       GuestDisk::Served{.shape = {.name = AgentDisk::kName, .sectors = AgentDisk::kSectors},
+                        .kicked = kicked,
                         .serve = [this](const model::Request& request,
                                         model::Initiator& initiator) { return agent_.serve(request, initiator); },
                         .account = [](const model::Request&, const model::Completion&) { return 0; }},
@@ -151,7 +156,7 @@ void Calendar::run() {
 }
 
 bool Calendar::can_go_on() {
-  if (!time_.is_open() || !waiting_ || run_unanswered_ || !emulation_->has_power()) return false;
+  if (!time_.is_open() || !waiting_ || unanswered_ != 0 || !emulation_->has_power()) return false;
   if (std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); })) return true;
   if (agent_.has_answer() || requested_ <= emulation_->now()) return true;
   if (agent_.is_idle()) return false;
@@ -182,16 +187,35 @@ void Calendar::run_guest(TimeNs now) {
   waiting_ = false;
   requested_ = model::kNever;
   sleeps_forever_ = false;
-  run_unanswered_ = true;
-  send(Op::run, ++sequence_, static_cast<std::uint64_t>(now));
+  free_until_ = horizon();
+  tell({{Op::free_until, free_until_}, {Op::run, now}});
+}
+
+TimeNs Calendar::horizon() const {
+  const TimeNs now = emulation_->now();
+  // Commands that have ended are handed back at this instant, and so is what the host says: no time may pass unseen.
+  if (agent_.waits() || std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); })) return now;
+  return std::min(now + kHorizonNs, emulation_->next_event().value_or(model::kNever));
+}
+
+/// Before the kick is acknowledged, since the guest goes on then.
+void Calendar::shorten_horizon() {
+  if (!time_.is_open() || waiting_) return;
+  const TimeNs until = horizon();
+  if (until >= free_until_) return;
+  free_until_ = until;
+  tell({{Op::free_until, until}});
+  while (!stopping_ && time_.is_open() && unanswered_ != 0) wait_for_input();
 }
 
 /// What is inside completes first: the machine may use a request's buffers until then.
 void Calendar::end_guest() {
   time_.reset();
   pending_bytes_ = 0;
-  waiting_ = run_unanswered_ = sleeps_forever_ = false;
+  waiting_ = sleeps_forever_ = false;
   requested_ = model::kNever;
+  unanswered_ = 0;
+  free_until_ = 0;
   agent_.guest_left();
   for (const auto& disk : disks_) disk->disconnect();
   disks_.back()->forget_inside();  // only the agent's read: nobody will answer it
@@ -311,9 +335,9 @@ void Calendar::on_message(const Message& message) {
   std::uint64_t answer = 0;
   switch (message.op) {
     case Op::ack:
-      if (!run_unanswered_ || message.sequence != sequence_)
+      if (unanswered_ == 0 || message.sequence != sequence_ - unanswered_ + 1)
         return give_up({"guest", "it acknowledges what it was not told", ""});
-      run_unanswered_ = false;
+      --unanswered_;
       return;
     case Op::request:
       requested_ = static_cast<TimeNs>(std::min(message.time, kLatest));
@@ -328,15 +352,33 @@ void Calendar::on_message(const Message& message) {
     case Op::get_tod:
       answer = static_cast<std::uint64_t>(now + options_.time_of_day_ns);
       break;
-    default:  // start; update: the guest's time is ours
+    case Op::update:
+      while (emulation_->step(static_cast<TimeNs>(std::min(message.time, kLatest - 1)))) {
+      }
+      break;
+    default:  // start
       break;
   }
-  send(Op::ack, message.sequence, answer);
+  this->answer(message.sequence, answer);
+}
+
+void Calendar::answer(std::uint32_t sequence, std::uint64_t time) {
+  send(bytes_of({Op::ack, sequence, time}));
+}
+
+void Calendar::tell(std::initializer_list<std::pair<Op, TimeNs>> messages) {
+  std::vector<std::byte> all;
+  all.reserve(messages.size() * kMessageBytes);
+  for (const auto& [op, time] : messages) {
+    const auto bytes = bytes_of({op, ++sequence_, static_cast<std::uint64_t>(time)});
+    all.insert(all.end(), bytes.begin(), bytes.end());
+    ++unanswered_;
+  }
+  send(all);
 }
 
 /// Its end is seen by on_time().
-void Calendar::send(Op op, std::uint32_t sequence, std::uint64_t time) {
-  const auto bytes = bytes_of({op, sequence, time});
+void Calendar::send(std::span<const std::byte> bytes) {
   const ssize_t sent = ::send(time_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return;
   if (sent != static_cast<ssize_t>(bytes.size())) give_up({"guest", "it does not read what it is told", ""});

@@ -6,6 +6,10 @@
 // what they complete is handed to the guest, which may want to run now; otherwise time is what it wanted, and it runs.
 // Guest and machine never run together, so that the same guest on the same machine does the same, to the nanosecond.
 //
+// A guest that reads its clock lets time pass, by as much as reading it takes. So that it does not have to ask each time,
+// it is told how long nothing will happen in the machine (`free_until`); when it notifies a disk it first says what time
+// it has come to, and what it has begun may shorten that.
+//
 //   SOCKET          the machine's first disk (vhost-user-blk)     SOCKET.NAME    each of the others
 //   SOCKET.mark     4 KiB that take marks                         SOCKET.port    the agent's disk (agent_disk.h)
 //   SOCKET.time     the guest's clock (message.h)                 SOCKET.agent   the agent, for the host: its lines
@@ -73,12 +77,18 @@ class Calendar {
   bool can_go_on();
   void go_on();
   void run_guest(model::TimeNs now);
+  /// Until when the guest may run by itself.
+  model::TimeNs horizon() const;
+  void shorten_horizon();
   void end_guest();
   void give_up(const Error& why);
 
   void on_time();
   void on_message(const Message& message);
-  void send(Op op, std::uint32_t sequence, std::uint64_t time);
+  void answer(std::uint32_t sequence, std::uint64_t time);
+  /// Messages of our own, together.
+  void tell(std::initializer_list<std::pair<Op, model::TimeNs>> messages);
+  void send(std::span<const std::byte> bytes);
   void on_disk(GuestDisk& disk);
   void on_channel(GuestDisk& disk);
   void on_host();
@@ -103,8 +113,9 @@ class Calendar {
   std::size_t pending_bytes_ = 0;
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
   model::TimeNs requested_ = model::kNever;
-  std::uint32_t sequence_ = 0;  ///< of our own messages
-  bool run_unanswered_ = false;
+  model::TimeNs free_until_ = 0;   ///< what the guest was told last
+  std::uint32_t sequence_ = 0;     ///< of our own messages
+  std::uint32_t unanswered_ = 0;   ///< so many of them, the last ones
   bool stopping_ = false;
   bool sleeps_forever_ = false;  ///< it was said
   std::string for_host_;

@@ -39,6 +39,8 @@ Result<bool> GuestDisk::on_message() {
   }
   if (auto done = backend_->obey(**received); !done) return pass_on(done);
   if (auto taken = take_chains(); !taken) return pass_on(taken);
+  served_.kicked();
+  if (!backend_) return false;  // the guest was given up meanwhile
   if (auto told = backend_->acknowledge(**received); !told) return pass_on(told);
   return true;
 }

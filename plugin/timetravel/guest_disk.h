@@ -25,6 +25,7 @@ class GuestDisk {
  public:
   struct Served {
     vhost::Disk shape;  ///< without its functions
+    std::function<void()> kicked;  ///< after a kick's commands have been submitted, before it is acknowledged
     /// An errno or 0, or none: `initiator` is told later, once. Both arguments last until then.
     std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)> serve;
     /// What a completion that came later is for the guest: an errno or 0.

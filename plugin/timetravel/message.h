@@ -8,6 +8,7 @@
 //   request T                 ---->    ack: wants to run at T; a later request takes its place
 //   update T                  ---->    ack: it is T for the guest, which is about to notify a device
 //   wait                      ---->    ack: it has nothing to do before what it requested
+//   ack                       <----    free_until T: before T nothing will happen that it does not know of; it need not ask
 //   ack                       <----    run T: it is T now
 
 #include <array>
