@@ -51,11 +51,12 @@ cat >"$tree/Makefile" <<'END'
 alldefconfig:
 	grep -v '$(or $(shell cat lacks),^nothing)' $(KCONFIG_ALLCONFIG) >.config
 linux:
-	test ! -e slow || sleep 300
+	test ! -e slow || sleep 300.PID
 	cat arch/um/os-Linux/*/*.c kernel/sched/*.c arch/um/kernel/*.c >linux
 kernelrelease:
 	@echo 9.8.7-uml
 END
+sed -i "s/300.PID/300.$$/" "$tree/Makefile"   # by which this test's are known
 : >"$tree/lacks"
 
 # ---- refused
@@ -137,17 +138,17 @@ for signal in TERM KILL; do
   "$build_guest" --uml --agent "$agent" --kernel "$tree" >"$scratch/out" 2>&1 &
   server=$!
   for _ in $(seq 100); do
-    if pgrep -f "^sleep 300" >/dev/null && [ -n "$(find "$HEADCRASH_CACHE/kernel-uml" -maxdepth 1 -name '.build.*')" ]; then break; fi
+    if pgrep -f "sleep 300[.]$$" >/dev/null && [ -n "$(find "$HEADCRASH_CACHE/kernel-uml" -maxdepth 1 -name '.build.*')" ]; then break; fi
     sleep 0.1
   done
   kill "-$signal" "$server"
   wait "$server" 2>/dev/null || true
   server=
   for _ in $(seq 50); do
-    if ! pgrep -f "$scratch/cache" >/dev/null && [ -z "$(find "$HEADCRASH_CACHE/kernel-uml" -maxdepth 1 -name '.build.*')" ]; then break; fi
+    if ! pgrep -f "$scratch/cache|sleep 300[.]$$" >/dev/null && [ -z "$(find "$HEADCRASH_CACHE/kernel-uml" -maxdepth 1 -name '.build.*')" ]; then break; fi
     sleep 0.1
   done
-  ! pgrep -f "$scratch/cache" >/dev/null || failed "after $signal: $(pgrep -af "$scratch/cache")"
+  ! pgrep -f "$scratch/cache|sleep 300[.]$$" >/dev/null || failed "after $signal: $(pgrep -af "$scratch/cache|sleep 300[.]$$")"
   [ -z "$(find "$HEADCRASH_CACHE" -name '.build.*')" ] || failed "$signal left $(find "$HEADCRASH_CACHE" -name '.build.*')"
 done
 rm "$tree/slow"
