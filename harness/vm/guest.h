@@ -32,6 +32,7 @@ struct GuestImage {
   std::filesystem::path initramfs;
   std::string kernel_version;  ///< "6.1.0-99-amd64"
   std::string key;             ///< digest of every input
+  bool user_mode = false;      ///< the kernel is a program of the host
 
   /// A kernel of one's own that came without its modules has everything built in, or nothing works.
   bool has_no_modules() const { return kernel_version == "own"; }
@@ -42,7 +43,11 @@ struct GuestImage {
 Result<GuestImage> guest_image(const std::filesystem::path& cache, const adapters::GuestParts& parts = {},
                                Accelerator accelerator = Accelerator::tcg);
 /// The same without building: nothing if an input changed, or none was ever built. Leaves the cache as it is.
-Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache);
+Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache,
+                                                    Accelerator accelerator = Accelerator::tcg);
+/// What lies in a folder that build-guest made. Refuses a user-mode kernel whose source lacked an edit that a guest
+/// cannot do without.
+Result<GuestImage> guest_image_in(const std::filesystem::path& folder);
 
 /// By the names of file systems: an image for each, those of equal parts made once. Errors as of guest_image().
 using GuestImages = std::map<std::string, GuestImage>;

@@ -21,7 +21,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::minutes kBuildLimit{15};  // a download of 70 MB may be among it
+constexpr std::chrono::minutes kBuildLimit{15};      // a download of 70 MB may be among it
+constexpr std::chrono::minutes kUserModeLimit{120};  // a kernel is compiled, and another build is waited for
+
+/// The edits of a user-mode kernel's source (scripts/build-uml) that a guest cannot do without, and what happens without them.
+struct Edit {
+  std::string_view name, otherwise;
+};
+constexpr Edit kNeededEdits[] = {
+    {"exit-kill", "a guest's programs would go on as the host's when its power is cut"},
+    {"spin", "a guest that waits for a disk without sleeping would wait for ever"}};
 
 constexpr int kNotBuilt = 3;  // of build-guest --check
 constexpr std::string_view kOfScript = "build-guest: ";
@@ -40,15 +49,16 @@ struct Built {
   int status = 0;
   std::string said;
 };
-Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& parts,
-                          const std::vector<std::string>& options, int errors) {
+Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& parts, Accelerator accelerator,
+                          const std::vector<std::string>& more, int errors) {
   const base::Installation own = base::installation();
   const fs::path& script = own.build_guest;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   if (!output)
     return fail(script.string(), "no temporary file for its output", "set TMPDIR to a folder with room");
   std::vector<std::string> argv{script.string(), "--agent", own.agent.string()};
-  argv.insert(argv.end(), options.begin(), options.end());
+  if (accelerator == Accelerator::user_mode) argv.emplace_back("--uml");
+  argv.insert(argv.end(), more.begin(), more.end());
   const auto add = [&](const char* option, const std::string& value) {
     argv.insert(argv.end(), {option, value});
   };
@@ -60,42 +70,53 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
   auto process =
       base::Process::start({.argv = std::move(argv), .output = ::fileno(output.get()), .errors = errors});
   if (!process) return pass_on(process);
-  const auto status = process->wait(kBuildLimit);
+  const auto status = process->wait(accelerator == Accelerator::user_mode ? kUserModeLimit : kBuildLimit);
   if (!status) return fail(script.string(), "did not finish in time");
   return Built{*status, read_all(output.get())};
 }
 
-/// The folder that it made.
-Result<GuestImage> read_image(const fs::path& folder) {
-  std::ifstream file(folder / "info.json");
-  const nlohmann::json info = nlohmann::json::parse(file, nullptr, false);
-  if (!info.is_object() || !info.contains("key") || !info.contains("kernel_version")) {
-    return fail((folder / "info.json").string(), "does not describe a guest", "delete the folder");
-  }
-  return GuestImage{.kernel = folder / (info.value("uml", false) ? "linux" : "vmlinuz"),
-                    .initramfs = folder / "initramfs",
-                    .kernel_version = info["kernel_version"],
-                    .key = info["key"]};
-}
-
 }  // namespace
 
-Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts, Accelerator accelerator) {
-  std::vector<std::string> options;
-  if (accelerator == Accelerator::user_mode) options.emplace_back("--uml");
-  const auto built = build_guest(cache, parts, options, STDERR_FILENO);
+Result<GuestImage> guest_image_in(const fs::path& folder) {
+  std::ifstream file(folder / "info.json");
+  const nlohmann::json info = nlohmann::json::parse(file, nullptr, false);
+  const auto has_text = [&](const char* key) { return info.contains(key) && info[key].is_string(); };
+  if (!info.is_object() || !has_text("key") || !has_text("kernel_version")) {
+    return fail((folder / "info.json").string(), "does not describe a guest", "delete the folder");
+  }
+  const bool user_mode = info.contains("uml") && info["uml"] == true;
+  if (user_mode) {
+    const nlohmann::json edits = info.value("edits", nlohmann::json::array());
+    for (const Edit& edit : kNeededEdits) {
+      if (std::ranges::find(edits, edit.name) == edits.end()) {
+        return fail(info["kernel_version"].get<std::string>(),
+                    fmt::format("its source was built without the edit {}: {}", edit.name, edit.otherwise),
+                    "delete the folder " + folder.string() + ", and use another kernel");
+      }
+    }
+  }
+  return GuestImage{.kernel = folder / (user_mode ? "linux" : "vmlinuz"),
+                    .initramfs = folder / "initramfs",
+                    .kernel_version = info["kernel_version"],
+                    .key = info["key"],
+                    .user_mode = user_mode};
+}
+
+Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts,
+                               Accelerator accelerator) {
+  const auto built = build_guest(cache, parts, accelerator, {}, STDERR_FILENO);
   if (!built) return pass_on(built);
   if (built->status != 0) {
     return fail("guest image", "could not be built",
                 "the line above says why; `headcrash doctor` checks what it needs");
   }
-  return read_image(last_lines(built->said, 1));
+  return guest_image_in(last_lines(built->said, 1));
 }
 
-Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache) {
+Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache, Accelerator accelerator) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
   if (!errors) return fail("guest image", "no temporary file", "set TMPDIR to a folder with room");
-  const auto built = build_guest(cache, {}, {"--check"}, ::fileno(errors.get()));
+  const auto built = build_guest(cache, {}, accelerator, {"--check"}, ::fileno(errors.get()));
   if (!built) return pass_on(built);
   if (built->status == kNotBuilt) return std::optional<GuestImage>();
   if (built->status != 0) {
@@ -103,7 +124,7 @@ Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache) {
     if (why.starts_with(kOfScript)) why.erase(0, kOfScript.size());
     return fail("guest image", "cannot be built: " + why);
   }
-  const auto image = read_image(last_lines(built->said, 1));
+  const auto image = guest_image_in(last_lines(built->said, 1));
   if (!image) return pass_on(image);
   return std::optional(*image);
 }
@@ -115,7 +136,8 @@ Result<GuestImages> guest_images(const fs::path& cache,
   for (const auto& each : parts) {
     const auto same =
         std::ranges::find_if(images, [&](const auto& made) { return parts.at(made.first) == each.second; });
-    auto image = same == images.end() ? guest_image(cache, each.second, accelerator) : Result<GuestImage>(same->second);
+    auto image = same == images.end() ? guest_image(cache, each.second, accelerator)
+                                      : Result<GuestImage>(same->second);
     if (!image) return pass_on(image);
     images[each.first] = *std::move(image);
   }
