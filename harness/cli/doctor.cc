@@ -95,9 +95,7 @@ std::vector<Finding> examine() {
   const fs::path cache = campaign::default_cache();
   const vm::AcceleratorProbe probe = vm::probe_accelerator(cache);
   findings.push_back(
-      {"accelerator",
-       fmt::format("{} ({})", vm::name(probe.accelerator), probe.reason), "",
-       true});
+      {"accelerator", fmt::format("{} ({})", vm::name(probe.accelerator), probe.reason), "", true});
   findings.push_back(examine_cache(cache));
   findings.push_back(examine_guest(cache));
   return findings;

@@ -80,7 +80,8 @@ Result<GuestImage> read_image(const fs::path& folder) {
 
 }  // namespace
 
-Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts, Accelerator accelerator) {
+Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts,
+                               Accelerator accelerator) {
   std::vector<std::string> options;
   if (accelerator == Accelerator::user_mode) options.emplace_back("--uml");
   const auto built = build_guest(cache, parts, options, STDERR_FILENO);
@@ -115,7 +116,8 @@ Result<GuestImages> guest_images(const fs::path& cache,
   for (const auto& each : parts) {
     const auto same =
         std::ranges::find_if(images, [&](const auto& made) { return parts.at(made.first) == each.second; });
-    auto image = same == images.end() ? guest_image(cache, each.second, accelerator) : Result<GuestImage>(same->second);
+    auto image = same == images.end() ? guest_image(cache, each.second, accelerator)
+                                      : Result<GuestImage>(same->second);
     if (!image) return pass_on(image);
     images[each.first] = *std::move(image);
   }

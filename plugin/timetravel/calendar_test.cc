@@ -21,9 +21,8 @@ class Machine {
  public:
   explicit Machine(CalendarOptions options = {}, const std::string& profile = "hp-c2447") {
     emulation::Settings settings;
-    for (const auto& [key, value] : {std::pair<std::string, std::string>{"profile", profile},
-                                     {"size", "64M"},
-                                     {"write-cache", "off"}})
+    for (const auto& [key, value] :
+         {std::pair<std::string, std::string>{"profile", profile}, {"size", "64M"}, {"write-cache", "off"}})
       EXPECT_TRUE(settings.set(key, value)) << key;
     settings.clock = {.kind = emulation::Clock::Kind::virtual_time};
     auto hardware = emulation::load_hardware(settings);
@@ -122,7 +121,8 @@ class Clock {
     pollfd watched = {socket_.get(), POLLIN, 0};
     if (::poll(&watched, 1, limit_ms) != 1) return std::nullopt;
     std::array<std::byte, kMessageBytes> bytes = {};
-    if (::recv(socket_.get(), bytes.data(), bytes.size(), MSG_WAITALL) != ssize_t{kMessageBytes}) return std::nullopt;
+    if (::recv(socket_.get(), bytes.data(), bytes.size(), MSG_WAITALL) != ssize_t{kMessageBytes})
+      return std::nullopt;
     std::uint32_t op = 0, sequence = 0;
     std::uint64_t time = 0;
     std::memcpy(&op, bytes.data(), 4);
@@ -312,6 +312,14 @@ TEST(TimeTravelCalendar, AnotherGuestGoesOnWhereOneHasDied) {
     guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
     guest.kick(now);
   }
+  const auto reads = [&] {
+    return machine.emulation()
+        .statistics(emulation::Emulation::Interval::goes_on)
+        .devices.at(0)
+        .response_times->target.count;
+  };
+  for (int i = 0; i < 2000 && reads() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(reads(), 1U);
   Guest next(machine);
   EXPECT_GE(next.clock.ask(Op::get), now);
   EXPECT_GT(next.read(1000, next.clock.ask(Op::get)), 0);
