@@ -66,8 +66,8 @@ class BenchRunner {
       const auto [own, added] = parts.emplace(cell.filesystem->name, cell.filesystem->guest);
       if (added) own->second.tools.insert(own->second.tools.end(), programs.begin(), programs.end());
     }
-    accelerator_ = bench_.virtual_time ? vm::Accelerator::user_mode
-                                       : vm::probe_accelerator(options_.cache).accelerator;
+    accelerator_ =
+        bench_.virtual_time ? vm::Accelerator::user_mode : vm::probe_accelerator(options_.cache).accelerator;
     auto images = vm::guest_images(options_.cache, parts, accelerator_);
     if (!images) return pass_on(images);
     images_ = *std::move(images);

@@ -54,8 +54,8 @@ struct Bench {
   std::vector<BenchWorkload> workloads;
   std::int64_t least = 3, most = 10;  ///< repetitions of a cell
   double interval = 0.05;             ///< wanted half width of the mean's 95 % interval, relative to it
-  bool virtual_time = false;  ///< guests of user-mode Linux: no clock of the file's is used, and none set
-  std::string clock = "real";         ///< of devices that do not say
+  bool virtual_time = false;   ///< guests of user-mode Linux: no clock of the file's is used, and none set
+  std::string clock = "real";  ///< of devices that do not say
   std::string setup_clock = "off";
   bool quiescence = true;  ///< after each measured phase, until nothing is left to write
   std::int64_t memory_mib = 384;

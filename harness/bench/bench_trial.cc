@@ -343,7 +343,8 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
         fmt::format("{}: {}{}", phase.name, answer->value("error", ""), refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
-  const double slower = slowdown(phase.measured || bench_.virtual_time ? cell_.device->clock : bench_.setup_clock);
+  const double slower =
+      slowdown(phase.measured || bench_.virtual_time ? cell_.device->clock : bench_.setup_clock);
   auto measure = step(measure_from_answer(*answer, slower, metrics));
   if (!measure) return tl::unexpected(measure.error());
   measure->label = phase.name;

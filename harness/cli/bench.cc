@@ -182,9 +182,10 @@ void add_bench(CLI::App& app, int& exit_code) {
                       "i/n: only every n-th group of file systems, beginning with the i-th");
   add_kernels_option(*command, arguments->kernels);
   command
-      ->add_option("--guest", arguments->guest,
-                   "qemu: real time; virtual: user-mode Linux, whose time stands still while it computes; default: "
-                   "what the file says")
+      ->add_option(
+          "--guest", arguments->guest,
+          "qemu: real time; virtual: user-mode Linux, whose time stands still while it computes; default: "
+          "what the file says")
       ->check(one_of({"qemu", "virtual"}));
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");

@@ -135,11 +135,11 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
 
 /// Instead of hardware: a state of a recording.
 int serve_one_state(const ServeArguments& arguments) {
-  const bool of_hardware = !arguments.profile.empty() || !arguments.size.empty() ||
-                           !arguments.store.empty() || !arguments.socket.empty() ||
-                           !arguments.vhost_user.empty() || !arguments.memory.empty() || arguments.virtual_time ||
-                           !arguments.control.empty() || !arguments.write_cache.empty() ||
-                           !arguments.tear.empty() || !arguments.cut.empty() || !arguments.faults.empty();
+  const bool of_hardware =
+      !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||
+      !arguments.socket.empty() || !arguments.vhost_user.empty() || !arguments.memory.empty() ||
+      arguments.virtual_time || !arguments.control.empty() || !arguments.write_cache.empty() ||
+      !arguments.tear.empty() || !arguments.cut.empty() || !arguments.faults.empty();
   if (of_hardware)
     return report_error({"--states", "serves a crash state, not hardware",
                          "leave out everything but --state, --machine, --record, --json and a command"},

@@ -43,7 +43,7 @@ class InterruptsBlocked {
 
 struct Served {
   emulation::Settings settings;
-  std::unique_ptr<vhost::MachineServer> disks;  ///< in real time
+  std::unique_ptr<vhost::MachineServer> disks;     ///< in real time
   std::unique_ptr<timetravel::Calendar> calendar;  ///< in virtual time, instead
   std::unique_ptr<emulation::ServedMachine> machine;
 };
@@ -225,7 +225,8 @@ int serve_vhost(const ServeVhost& what) {
   }
   int exit_code = kFine;
   if (started)
-    exit_code = what.virtual_time ? serve_virtual_until_the_end(what, *served) : serve_until_the_end(what, *served);
+    exit_code =
+        what.virtual_time ? serve_virtual_until_the_end(what, *served) : serve_until_the_end(what, *served);
   served->machine->shut_down();  // requests that wait are answered, so that their sessions end
   if (served->disks) served->disks->stop();
   if (served->calendar) served->calendar->stop();

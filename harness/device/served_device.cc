@@ -29,10 +29,19 @@ namespace {
 /// `headcrash serve` in virtual time: the same words as options.
 std::vector<std::string> virtual_server(const ServedDeviceSpec& spec, const fs::path& socket,
                                         const fs::path& control) {
-  std::vector<std::string> words{base::installation().command, "serve",    "--virtual-time", "--json",
-                                 "--vhost-user",               socket,     "--control",      control,
-                                 "--seed",                     std::to_string(spec.seed)};
-  const auto add = [&](const char* option, const std::string& value) { words.insert(words.end(), {option, value}); };
+  std::vector<std::string> words{base::installation().command,
+                                 "serve",
+                                 "--virtual-time",
+                                 "--json",
+                                 "--vhost-user",
+                                 socket,
+                                 "--control",
+                                 control,
+                                 "--seed",
+                                 std::to_string(spec.seed)};
+  const auto add = [&](const char* option, const std::string& value) {
+    words.insert(words.end(), {option, value});
+  };
   if (spec.machine) add("--machine", fs::absolute(*spec.machine));
   if (!spec.machine) add("--profile", spec.profile);
   if (spec.write_cache) add("--write-cache", *spec.write_cache ? "on" : "off");
@@ -57,12 +66,14 @@ ServedDevice::~ServedDevice() = default;
 
 Result<std::unique_ptr<ServedDevice>> ServedDevice::start(const ServedDeviceSpec& spec,
                                                           const fs::path& scratch) {
-  ServerChild::Spec server{.subject = "the emulated device",
-                           .scratch = scratch,
-                           .socket = spec.socket.value_or(scratch / (spec.virtual_time ? "vhost.sock" : "nbd.sock")),
-                           .control_socket = spec.control_socket.value_or(scratch / "control.sock")};
+  ServerChild::Spec server{
+      .subject = "the emulated device",
+      .scratch = scratch,
+      .socket = spec.socket.value_or(scratch / (spec.virtual_time ? "vhost.sock" : "nbd.sock")),
+      .control_socket = spec.control_socket.value_or(scratch / "control.sock")};
   if (spec.virtual_time) server.argv = virtual_server(spec, server.socket, server.control_socket);
-  auto child = spec.virtual_time ? ServerChild::start(server) : ServerChild::start_nbdkit(server, parameters_of(spec));
+  auto child =
+      spec.virtual_time ? ServerChild::start(server) : ServerChild::start_nbdkit(server, parameters_of(spec));
   if (!child) return pass_on(child);
   return std::unique_ptr<ServedDevice>(new ServedDevice(std::make_unique<State>(State{std::move(*child)})));
 }

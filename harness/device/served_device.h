@@ -26,11 +26,12 @@ struct ServedDeviceSpec {
   bool virtual_time = false;  ///< `clock` is not used then
   std::string clock = "real";
   std::uint64_t seed = 1;
-  std::string cut;                                      ///< trigger in text form; empty for none
-  std::vector<std::string> faults{};                    ///< in text form
-  std::optional<std::filesystem::path> store;           ///< folder; memory when absent
-  std::optional<std::filesystem::path> recording;       ///< must not exist yet beside a store
-  std::optional<std::filesystem::path> socket;          ///< of the disks; default: nbd.sock or vhost.sock in the scratch folder
+  std::string cut;                                 ///< trigger in text form; empty for none
+  std::vector<std::string> faults{};               ///< in text form
+  std::optional<std::filesystem::path> store;      ///< folder; memory when absent
+  std::optional<std::filesystem::path> recording;  ///< must not exist yet beside a store
+  std::optional<std::filesystem::path>
+      socket;  ///< of the disks; default: nbd.sock or vhost.sock in the scratch folder
   std::optional<std::filesystem::path> control_socket;  ///< default: control.sock in the scratch folder
 };
 

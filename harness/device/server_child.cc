@@ -57,8 +57,9 @@ Result<std::unique_ptr<ServerChild>> ServerChild::start_nbdkit(Spec spec,
   if (!fs::exists(plugin))
     return fail(plugin.string(), "the plugin is not there",
                 "build it: cmake --build --preset release; or install headcrash again");
-  spec.argv = {"nbdkit", "--foreground", "--exit-with-parent", "--threads", kThreads,
-               "--unix", spec.socket,    plugin,               "control=" + spec.control_socket.string()};
+  spec.argv = {"nbdkit",    "--foreground", "--exit-with-parent",
+               "--threads", kThreads,       "--unix",
+               spec.socket, plugin,         "control=" + spec.control_socket.string()};
   spec.argv.insert(spec.argv.end(), parameters.begin(), parameters.end());
   return start(spec);
 }

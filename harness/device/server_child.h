@@ -16,7 +16,7 @@ namespace headcrash::device {
 class ServerChild {
  public:
   struct Spec {
-    std::string subject;                  ///< in errors: "the emulated device"
+    std::string subject;  ///< in errors: "the emulated device"
     std::vector<std::string> argv;
     std::filesystem::path scratch;  ///< existing folder, for its words
     std::filesystem::path socket, control_socket;
@@ -26,7 +26,8 @@ class ServerChild {
   /// replaced.
   static Result<std::unique_ptr<ServerChild>> start(const Spec& spec);
   /// With the plugin's parameters in place of argv; control= is added.
-  static Result<std::unique_ptr<ServerChild>> start_nbdkit(Spec spec, const std::vector<std::string>& parameters);
+  static Result<std::unique_ptr<ServerChild>> start_nbdkit(Spec spec,
+                                                           const std::vector<std::string>& parameters);
   ~ServerChild();
   ServerChild(const ServerChild&) = delete;
   ServerChild& operator=(const ServerChild&) = delete;

@@ -15,8 +15,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 

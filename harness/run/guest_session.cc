@@ -157,7 +157,8 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
 Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
   // The agent's clock is not ours in virtual time: there only this side bounds what takes too long.
   const std::int64_t timeout_ms = guest_.in_virtual_time() ? kVirtualTimeoutMs : timeout_.count();
-  const auto answer = ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_ms}}, timeout_ + kExecGrace);
+  const auto answer =
+      ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_ms}}, timeout_ + kExecGrace);
   if (!answer) return failed(argv.at(0), answer.error());
   if (answer->value("timed_out", false)) {
     return stop(oracle::Verdict::hang, fmt::format("{} did not end within {} s", argv.at(0),

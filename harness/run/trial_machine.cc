@@ -70,12 +70,12 @@ run::Step<void> meet(run::GuestSession& session, const TrialGuestSpec& spec, dev
   const auto stats = device.control().request({{"stats", "read"}});
   if (!stats) return run::broken(stats.error());
   // An array has whole stripes, which a guest under QEMU does not see: its saved state has the size that was asked for.
-  const std::uint64_t bytes = spec.accelerator == vm::Accelerator::user_mode
-                                  ? stats->at("devices").at(0).at("sectors").get<std::uint64_t>() * model::kSectorBytes
-                                  : spec.disk_bytes;
-  return session.verify_disks({.bytes = bytes,
-                               .nonce = stats->value("instance", "-"),
-                               .log_bytes = filesystem.log_size_bytes});
+  const std::uint64_t bytes =
+      spec.accelerator == vm::Accelerator::user_mode
+          ? stats->at("devices").at(0).at("sectors").get<std::uint64_t>() * model::kSectorBytes
+          : spec.disk_bytes;
+  return session.verify_disks(
+      {.bytes = bytes, .nonce = stats->value("instance", "-"), .log_bytes = filesystem.log_size_bytes});
 }
 
 }  // namespace

@@ -116,8 +116,7 @@ AcceleratorProbe probe_accelerator(const fs::path& cache) {
   AcceleratorProbe probe = probe_now(cache);
   const fs::path fresh = cache / fmt::format(".accelerator.{}", ::getpid());
   std::ofstream(fresh) << nlohmann::json{{"boot", boot},
-                                         {"accelerator",
-                                          name(probe.accelerator)},
+                                         {"accelerator", name(probe.accelerator)},
                                          {"reason", probe.reason}}
                        << "\n";
   fs::rename(fresh, kept, error);

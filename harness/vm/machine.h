@@ -27,7 +27,8 @@ std::filesystem::path log_in(const std::filesystem::path& scratch);
 class GuestProcess {
  public:
   /// `program`: what it is called in errors.
-  GuestProcess(std::string program, base::Process process, base::JsonSocket agent, std::filesystem::path scratch);
+  GuestProcess(std::string program, base::Process process, base::JsonSocket agent,
+               std::filesystem::path scratch);
   /// Kills it and removes the two logs.
   virtual ~GuestProcess();
   GuestProcess(const GuestProcess&) = delete;

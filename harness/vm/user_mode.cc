@@ -34,7 +34,8 @@ Result<base::JsonSocket> connect(const std::filesystem::path& socket) {
     return fail(path, "is too long for a Unix socket", "use a folder with a shorter name");
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   base::Descriptor end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!end.is_open() || ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+  if (!end.is_open() ||
+      ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return fail(path, "cannot connect: " + base::errno_text(errno), "start the disk before the guest");
   return base::JsonSocket(std::move(end));
 }
@@ -63,18 +64,19 @@ std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::fil
   return words;
 }
 
-Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec, const std::filesystem::path& scratch) {
+Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
+                                                       const std::filesystem::path& scratch) {
   const auto console = writable(console_in(scratch));
   if (!console) return pass_on(console);
   const auto log = writable(log_in(scratch));
   if (!log) return pass_on(log);
   auto agent = connect(spec.agent_socket);
   if (!agent) return pass_on(agent);
-  auto process = base::Process::start({.argv = user_mode_command(spec, scratch),
-                                       .output = log->get(),
-                                       .errors = console->get()});
+  auto process = base::Process::start(
+      {.argv = user_mode_command(spec, scratch), .output = log->get(), .errors = console->get()});
   if (!process) return pass_on(process);
-  auto guest = std::make_unique<GuestProcess>("user-mode Linux", std::move(*process), std::move(*agent), scratch);
+  auto guest =
+      std::make_unique<GuestProcess>("user-mode Linux", std::move(*process), std::move(*agent), scratch);
   const base::Deadline deadline = base::after(kUserModeBootLimit);
   // A guest that ends in its boot is not waited for.
   while (!guest->says_hello(std::chrono::milliseconds(500))) {

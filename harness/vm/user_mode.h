@@ -13,6 +13,7 @@ namespace headcrash::vm {
 std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::filesystem::path& scratch);
 
 /// Boots it; the agent answers when this returns. `scratch` takes the logs. Errors name what it said last.
-Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec, const std::filesystem::path& scratch);
+Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
+                                                       const std::filesystem::path& scratch);
 
 }  // namespace headcrash::vm

@@ -96,7 +96,8 @@ StrictTable StrictTable::with(const std::string& key, const std::vector<std::str
   return more;
 }
 
-StrictTable StrictTable::with(const std::string& table, const std::string& key, const std::string& value) const {
+StrictTable StrictTable::with(const std::string& table, const std::string& key,
+                              const std::string& value) const {
   StrictTable more = *this;
   more.state_->table.insert(table, toml::table{});
   if (toml::table* inner = more.state_->table[table].as_table()) inner->insert_or_assign(key, value);

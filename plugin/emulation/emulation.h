@@ -79,7 +79,8 @@ class Emulation {
   bool step(model::TimeNs until) { return pacer_->step(until); }
   std::optional<model::TimeNs> next_event() const { return pacer_->next_event(); }
   model::TimeNs now() const { return pacer_->now(); }
-  Answer account(std::size_t device_index, const model::Request& request, const model::Completion& completion);
+  Answer account(std::size_t device_index, const model::Request& request,
+                 const model::Completion& completion);
 
   /// The disk that takes marks (mark_disk.h), which hangs on the same cord: reading it gives instance().
   Answer serve_marks(const model::Request& request);

@@ -99,7 +99,8 @@ class Pacer {
   model::TimeNs now() const;
   bool has_power() const;
   /// The completion of a request that was submitted so, for the statistics and its answer.
-  Served account(std::size_t device_index, const model::Request& request, const model::Completion& completion);
+  Served account(std::size_t device_index, const model::Request& request,
+                 const model::Completion& completion);
 
   Clock clock() const;
   /// With clock=off: serve() runs the model ahead and never waits. Takes no lock.

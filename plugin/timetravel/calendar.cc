@@ -64,7 +64,8 @@ Calendar::~Calendar() {
 }
 
 Result<void> Calendar::start(emulation::Emulation& emulation, const CalendarOptions& options, Log log) {
-  invariant(sockets_.size() == emulation.device_count() + 2, "a socket for each disk, for marks and the agent");
+  invariant(sockets_.size() == emulation.device_count() + 2,
+            "a socket for each disk, for marks and the agent");
   emulation_ = &emulation;
   options_ = options;
   log_ = std::move(log);
@@ -113,10 +114,10 @@ void Calendar::make_disks() {
               emulation_->submit(i, request, initiator);
               return std::nullopt;
             },
-            .account = [this, i, name, noted](
-                           const model::Request& request, const model::Completion& completion) {
-              return noted(name, request, emulation_->account(i, request, completion));
-            }},
+            .account =
+                [this, i, name, noted](const model::Request& request, const model::Completion& completion) {
+                  return noted(name, request, emulation_->account(i, request, completion));
+                }},
         stop_.get()));
   }
   disks_.push_back(std::make_unique<GuestDisk>(
@@ -130,11 +131,12 @@ void Calendar::make_disks() {
       stop_.get()));
   disks_.push_back(std::make_unique<GuestDisk>(
       std::move(sockets_[disks_.size()]),
-      GuestDisk::Served{.shape = {.name = AgentDisk::kName, .sectors = AgentDisk::kSectors},
-                        .kicked = kicked,
-                        .serve = [this](const model::Request& request,
-                                        model::Initiator& initiator) { return agent_.serve(request, initiator); },
-                        .account = [](const model::Request&, const model::Completion&) { return 0; }},
+      GuestDisk::Served{
+          .shape = {.name = AgentDisk::kName, .sectors = AgentDisk::kSectors},
+          .kicked = kicked,
+          .serve = [this](const model::Request& request,
+                          model::Initiator& initiator) { return agent_.serve(request, initiator); },
+          .account = [](const model::Request&, const model::Completion&) { return 0; }},
       stop_.get()));
 }
 
@@ -194,7 +196,8 @@ void Calendar::run_guest(TimeNs now) {
 TimeNs Calendar::horizon() const {
   const TimeNs now = emulation_->now();
   // Commands that have ended are handed back at this instant, and so is what the host says: no time may pass unseen.
-  if (agent_.waits() || std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); })) return now;
+  if (agent_.waits() || std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); }))
+    return now;
   return std::min(now + kHorizonNs, emulation_->next_event().value_or(model::kNever));
 }
 
@@ -278,8 +281,9 @@ void Calendar::wait_for_input() {
   const int ready = ::poll(watched.data(), watched.size(), limit);
   if (ready < 0) return;  // EINTR
   if (ready == 0)
-    return give_up({"guest", fmt::format("it has computed for {} s without letting time pass",
-                                         options_.compute_limit.count() / 1000),
+    return give_up({"guest",
+                    fmt::format("it has computed for {} s without letting time pass",
+                                options_.compute_limit.count() / 1000),
                     "look at its console: it loops, or the host is too slow for it"});
   for (std::size_t i = 0; i < watched.size(); ++i) {
     if (watched[i].revents == 0) continue;

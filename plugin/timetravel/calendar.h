@@ -113,9 +113,9 @@ class Calendar {
   std::size_t pending_bytes_ = 0;
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
   model::TimeNs requested_ = model::kNever;
-  model::TimeNs free_until_ = 0;   ///< what the guest was told last
-  std::uint32_t sequence_ = 0;     ///< of our own messages
-  std::uint32_t unanswered_ = 0;   ///< so many of them, the last ones
+  model::TimeNs free_until_ = 0;  ///< what the guest was told last
+  std::uint32_t sequence_ = 0;    ///< of our own messages
+  std::uint32_t unanswered_ = 0;  ///< so many of them, the last ones
   bool stopping_ = false;
   bool sleeps_forever_ = false;  ///< it was said
   std::string for_host_;

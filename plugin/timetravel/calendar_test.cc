@@ -1,1 +1,398 @@
+// A calendar beside a small guest: what user-mode Linux does, and what one does that means harm.
+#include "plugin/timetravel/calendar.h"
+
 #include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "plugin/base/testing/temporary_folder.h"
+#include "plugin/emulation/served_machine.h"
+#include "plugin/vhost/testing/client.h"
+
+namespace headcrash::timetravel {
+namespace {
+
+using model::TimeNs;
+using vhost::TestClient;
+
+constexpr TimeNs kSleepsForEver = model::kNever;
+
+class Machine {
+ public:
+  explicit Machine(CalendarOptions options = {}, const std::string& profile = "hp-c2447") {
+    emulation::Settings settings;
+    for (const auto& [key, value] :
+         {std::pair<std::string, std::string>{"profile", profile}, {"size", "64M"}, {"write-cache", "off"}})
+      EXPECT_TRUE(settings.set(key, value)) << key;
+    settings.clock = {.kind = emulation::Clock::Kind::virtual_time};
+    auto hardware = emulation::load_hardware(settings);
+    calendar = std::move(*Calendar::listen(folder_ / "disk", {"hd0"}));
+    machine_ = std::move(*emulation::ServedMachine::open(settings, std::move(*hardware)));
+    machine_->start(emulation::Way::vhost_user);
+    EXPECT_TRUE(calendar->start(machine_->emulation(), options, [this](const std::string& line) {
+      const std::lock_guard lock(mutex_);
+      log_ += line + "\n";
+    }));
+  }
+  ~Machine() {
+    machine_->shut_down();
+    calendar->stop();
+    EXPECT_TRUE(machine_->stop());
+  }
+  emulation::Emulation& emulation() { return machine_->emulation(); }
+  std::string log() {
+    const std::lock_guard lock(mutex_);
+    return log_;
+  }
+  bool wait_log(const std::string& words) {
+    for (int i = 0; i < 2000 && log().find(words) == std::string::npos; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return log().find(words) != std::string::npos;
+  }
+
+  std::unique_ptr<Calendar> calendar;
+
+ private:
+  std::unique_ptr<emulation::ServedMachine> machine_;
+  TemporaryFolder folder_;
+  std::mutex mutex_;
+  std::string log_;
+};
+
+base::Descriptor connect(const std::filesystem::path& socket) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, socket.c_str(), socket.native().size());
+  base::Descriptor end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return end;
+}
+
+/// The clock of a guest.
+class Clock {
+ public:
+  explicit Clock(Machine& machine) : socket_(connect(machine.calendar->time_socket())) {
+    ask(Op::start, 1);
+    ask(Op::request, kSleepsForEver);
+  }
+
+  /// A message and its ack's time. What it is told meanwhile is noted and acknowledged.
+  TimeNs ask(Op op, TimeNs time = 0) {
+    send({op, ++sequence_, static_cast<std::uint64_t>(time)});
+    while (const auto message = receive()) {
+      if (message->op != Op::ack) {
+        hear(*message);
+        continue;
+      }
+      EXPECT_EQ(message->sequence, sequence_);
+      return static_cast<TimeNs>(message->time);
+    }
+    return -1;
+  }
+  void send(const Message& message) {
+    const auto bytes = bytes_of(message);
+    static_cast<void>(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
+  }
+  void wait() {
+    ran_at.reset();
+    ask(Op::wait);
+  }
+  /// Until it is told to run; -1: it is not, within the limit.
+  TimeNs wait_run(int limit_ms = 2000) {
+    while (!ran_at) {
+      const auto message = receive(limit_ms);
+      if (!message) return -1;
+      hear(*message);
+    }
+    return *ran_at;
+  }
+  bool is_closed() {
+    pollfd watched = {socket_.get(), POLLIN, 0};
+    std::byte byte{};
+    return ::poll(&watched, 1, 2000) == 1 && ::recv(socket_.get(), &byte, 1, MSG_DONTWAIT) <= 0;
+  }
+  int socket() const { return socket_.get(); }
+
+  std::optional<TimeNs> ran_at;
+  TimeNs free_until = 0;
+
+ private:
+  std::optional<Message> receive(int limit_ms = 2000) {
+    pollfd watched = {socket_.get(), POLLIN, 0};
+    if (::poll(&watched, 1, limit_ms) != 1) return std::nullopt;
+    std::array<std::byte, kMessageBytes> bytes = {};
+    if (::recv(socket_.get(), bytes.data(), bytes.size(), MSG_WAITALL) != ssize_t{kMessageBytes})
+      return std::nullopt;
+    std::uint32_t op = 0, sequence = 0;
+    std::uint64_t time = 0;
+    std::memcpy(&op, bytes.data(), 4);
+    std::memcpy(&sequence, bytes.data() + 4, 4);
+    std::memcpy(&time, bytes.data() + 8, 8);
+    return Message{static_cast<Op>(op), sequence, time};
+  }
+  void hear(const Message& message) {
+    if (message.op == Op::run) ran_at = static_cast<TimeNs>(message.time);
+    if (message.op == Op::free_until) free_until = static_cast<TimeNs>(message.time);
+    send({Op::ack, message.sequence, 0});
+  }
+
+  base::Descriptor socket_;
+  std::uint32_t sequence_ = 0;
+};
+
+/// A guest with its first disk.
+class Guest {
+ public:
+  explicit Guest(Machine& machine)
+      : disk(machine.calendar->disk_sockets().at(0)), clock(machine), channel_(disk.set_up_in_band()) {}
+
+  /// A kick is acknowledged when all of it has been done, and what comes meanwhile from the clock is heard.
+  void kick(TimeNs now) {
+    clock.ask(Op::update, now);
+    const std::array<std::uint32_t, 2> ring = {0, 0};
+    disk.send(vhost::Verb::vring_kick, std::as_bytes(std::span(ring)), {}, 9);
+    std::array<std::uint32_t, 5> ack = {};
+    while (true) {
+      pollfd watched[] = {{disk.socket(), POLLIN, 0}, {clock.socket(), POLLIN, 0}};
+      ASSERT_GT(::poll(watched, 2, 2000), 0);
+      if (watched[1].revents != 0) {
+        clock.ask(Op::get);
+        continue;
+      }
+      ASSERT_EQ(::recv(disk.socket(), ack.data(), sizeof ack, MSG_WAITALL), ssize_t{sizeof ack});
+      EXPECT_EQ(ack[3], 0U);
+      return;
+    }
+  }
+  /// Told of a completion while it waits: what Linux does in its interrupt.
+  TimeNs take_interrupt() {
+    std::array<std::uint32_t, 5> call = {};
+    pollfd there = {channel_.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&there, 1, 2000), 1);
+    EXPECT_EQ(::recv(channel_.get(), call.data(), sizeof call, MSG_DONTWAIT), ssize_t{sizeof call});
+    const TimeNs now = clock.ask(Op::get);
+    clock.ask(Op::request, now);
+    const std::array<std::uint32_t, 5> ack = {4, 5, 8, 0, 0};
+    EXPECT_EQ(::send(channel_.get(), ack.data(), sizeof ack, MSG_NOSIGNAL), ssize_t{sizeof ack});
+    return now;
+  }
+  bool has_interrupt(int limit_ms) {
+    pollfd there = {channel_.get(), POLLIN, 0};
+    return ::poll(&there, 1, limit_ms) == 1;
+  }
+  /// From the instant of the kick to that of the interrupt.
+  TimeNs read(std::uint64_t sector, TimeNs now) {
+    disk.begin(0, 0, vhost::kIn, sector, 4096, true);
+    kick(now);
+    clock.ask(Op::request, kSleepsForEver);
+    clock.wait();
+    const TimeNs at = take_interrupt();
+    EXPECT_EQ(clock.wait_run(), at);
+    EXPECT_EQ(disk.status(0), 0);
+    return at - now;
+  }
+
+  TestClient disk;
+  Clock clock;
+
+ private:
+  base::Descriptor channel_;
+};
+
+TEST(TimeTravelCalendar, AGuestThatSleepsWakesUpAtItsInstant) {
+  Machine machine;
+  Clock clock(machine);
+  const TimeNs begin = clock.ask(Op::get);
+  EXPECT_EQ(clock.ask(Op::get_tod), begin + 1'767'225'600'000'000'000);
+  TimeNs now = begin;
+  for (const TimeNs later : {TimeNs{1}, TimeNs{256}, TimeNs{1'000'000'007}, 3'600 * model::kSecondNs}) {
+    clock.ask(Op::request, now + later);
+    clock.wait();
+    now += later;
+    EXPECT_EQ(clock.wait_run(), now);
+    EXPECT_EQ(machine.emulation().now(), now);
+    EXPECT_GT(clock.free_until, now);
+  }
+}
+
+TEST(TimeTravelCalendar, ALaterRequestTakesThePlaceOfTheOneBefore) {
+  Machine machine;
+  Clock clock(machine);
+  const TimeNs now = clock.ask(Op::get);
+  clock.ask(Op::request, now + 5000);
+  clock.ask(Op::request, now + 3000);
+  clock.wait();
+  EXPECT_EQ(clock.wait_run(), now + 3000);
+}
+
+TEST(TimeTravelCalendar, AReadTakesWhatTheDriveTakes) {
+  Machine machine;
+  Guest guest(machine);
+  const TimeNs now = guest.clock.ask(Op::get);
+  const TimeNs took = guest.read(1000, now);
+  EXPECT_GT(took, model::kMillisecondNs);
+  const auto told = machine.emulation().statistics(emulation::Emulation::Interval::goes_on).devices.at(0);
+  EXPECT_EQ(told.response_times->target.count, 1U);
+  EXPECT_EQ(told.response_times->target.max_ns, took);
+}
+
+TEST(TimeTravelCalendar, EqualGuestsSeeEqualTimes) {
+  std::vector<TimeNs> seen[2];
+  for (auto& times : seen) {
+    Machine machine;
+    Guest guest(machine);
+    TimeNs now = guest.clock.ask(Op::get);
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      times.push_back(guest.read(i * 4999, now));
+      now += times.back();
+    }
+  }
+  EXPECT_EQ(seen[0], seen[1]);
+}
+
+TEST(TimeTravelCalendar, AGuestIsNotFreeBeyondWhatItHasBegun) {
+  Machine machine;
+  Guest guest(machine);
+  const TimeNs begin = guest.clock.ask(Op::get);
+  guest.clock.ask(Op::request, begin + 1000);
+  guest.clock.wait();
+  EXPECT_EQ(guest.clock.wait_run(), begin + 1000);
+  const TimeNs free_before = guest.clock.free_until;
+  guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
+  guest.kick(begin + 2000);  // it has run by itself meanwhile
+  EXPECT_EQ(machine.emulation().now(), begin + 2000);
+  EXPECT_LT(guest.clock.free_until, free_before);
+  EXPECT_EQ(guest.clock.free_until, machine.emulation().next_event());
+  guest.clock.ask(Op::request, kSleepsForEver);
+  guest.clock.wait();
+  EXPECT_GE(guest.take_interrupt(), guest.clock.free_until);
+}
+
+TEST(TimeTravelCalendar, TimeStandsStillWhileTheAgentWaitsForTheHost) {
+  Machine machine;
+  TestClient port(machine.calendar->port_socket());
+  Clock clock(machine);
+  const base::Descriptor channel = port.set_up_in_band();
+  const base::Descriptor host = connect(machine.calendar->agent_socket());
+  const TimeNs now = clock.ask(Op::get);
+  port.begin(0, 0, vhost::kIn, AgentDisk::kStreamSector, AgentDisk::kTransferBytes, true);
+  ASSERT_EQ(port.kick_in_band(0), 0U);
+  clock.ask(Op::request, now + 1'000'000);
+  clock.wait();
+  EXPECT_EQ(clock.wait_run(50), -1);
+  EXPECT_EQ(machine.emulation().now(), now);
+  ASSERT_EQ(::send(host.get(), "hello\n", 6, 0), 6);
+  std::array<std::uint32_t, 5> call = {};
+  ASSERT_EQ(::recv(channel.get(), call.data(), sizeof call, MSG_WAITALL), ssize_t{sizeof call});
+  EXPECT_EQ(clock.ask(Op::get), now);
+  EXPECT_EQ(std::memcmp(port.data().data() + 4, "hello\n", 6), 0);
+  const std::array<std::uint32_t, 5> ack = {4, 5, 8, 0, 0};
+  ASSERT_EQ(::send(channel.get(), ack.data(), sizeof ack, 0), ssize_t{sizeof ack});
+  EXPECT_EQ(clock.wait_run(), now + 1'000'000);  // nobody waits for the host any more
+}
+
+TEST(TimeTravelCalendar, NothingRunsWithoutPower) {
+  Machine machine;
+  Guest guest(machine);
+  const TimeNs now = guest.clock.ask(Op::get);
+  ASSERT_TRUE(machine.emulation().arm("after-ms:0.5", *model::parse_cut_trigger("after-ms:0.5")));
+  guest.clock.ask(Op::request, now + model::kMillisecondNs);
+  guest.clock.wait();
+  EXPECT_EQ(guest.clock.wait_run(50), -1);
+  EXPECT_EQ(machine.emulation().power_status().last_cut_at, now + model::kMillisecondNs / 2);
+  EXPECT_EQ(machine.emulation().now(), now + model::kMillisecondNs / 2);
+}
+
+TEST(TimeTravelCalendar, AnotherGuestGoesOnWhereOneHasDied) {
+  Machine machine;
+  TimeNs now = 0;
+  {
+    Guest guest(machine);
+    now = guest.clock.ask(Op::get);
+    guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
+    guest.kick(now);
+  }
+  const auto reads = [&] {
+    return machine.emulation()
+        .statistics(emulation::Emulation::Interval::goes_on)
+        .devices.at(0)
+        .response_times->target.count;
+  };
+  for (int i = 0; i < 2000 && reads() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(reads(), 1U);
+  Guest next(machine);
+  EXPECT_GE(next.clock.ask(Op::get), now);
+  EXPECT_GT(next.read(1000, next.clock.ask(Op::get)), 0);
+}
+
+TEST(TimeTravelCalendar, MarksAreAnsweredInTheirInstant) {
+  Machine machine;
+  TestClient marks(machine.calendar->mark_socket());
+  Clock clock(machine);
+  const base::Descriptor channel = marks.set_up_in_band();
+  const TimeNs now = clock.ask(Op::get);
+  std::memcpy(marks.data().data(), "here", 5);
+  marks.begin(0, 0, vhost::kOut, 0, 512, false);
+  ASSERT_EQ(marks.kick_in_band(0), 0U);
+  clock.ask(Op::request, now + 1000);
+  clock.wait();
+  std::array<std::uint32_t, 5> call = {};
+  ASSERT_EQ(::recv(channel.get(), call.data(), sizeof call, MSG_WAITALL), ssize_t{sizeof call});
+  EXPECT_EQ(clock.ask(Op::get), now);
+  EXPECT_EQ(marks.status(0), 0);
+}
+
+// ---- guests that go wrong
+
+TEST(TimeTravelCalendar, AGuestThatLoopsIsGivenUp) {
+  Machine machine({.compute_limit = std::chrono::milliseconds(50)});
+  Clock clock(machine);
+  EXPECT_TRUE(machine.wait_log("it has computed for"));
+  EXPECT_TRUE(clock.is_closed());
+}
+
+TEST(TimeTravelCalendar, AGuestThatSleepsForEverIsTold) {
+  Machine machine({.compute_limit = std::chrono::milliseconds(200)});
+  Clock clock(machine);
+  clock.wait();
+  EXPECT_TRUE(machine.wait_log("nothing will wake it up"));
+}
+
+TEST(TimeTravelCalendar, WrongMessagesEndTheGuestAndNothingElse) {
+  Machine machine;
+  const auto wrong = [&](const std::string& words, const std::function<void(Clock&)>& act) {
+    Clock clock(machine);
+    act(clock);
+    EXPECT_TRUE(machine.wait_log(words)) << words;
+    EXPECT_TRUE(clock.is_closed()) << words;
+  };
+  wrong("operation 9", [](Clock& clock) { clock.send({static_cast<Op>(9), 1, 0}); });
+  wrong("acknowledges", [](Clock& clock) { clock.send({Op::ack, 1, 0}); });
+  wrong("waits twice", [](Clock& clock) {
+    clock.wait();
+    clock.send({Op::wait, 99, 0});
+  });
+  Guest guest(machine);
+  EXPECT_GT(guest.read(1000, guest.clock.ask(Op::get)), 0);
+}
+
+TEST(TimeTravelCalendar, AGuestWhoseRingIsWrongIsGivenUp) {
+  Machine machine;
+  Guest guest(machine);
+  guest.disk.describe(0, 0, {TestClient::kGuest, 16, TestClient::kNext, 0});  // a chain that loops
+  guest.disk.offer(0, 0);
+  const std::array<std::uint32_t, 2> ring = {0, 0};
+  guest.disk.send(vhost::Verb::vring_kick, std::as_bytes(std::span(ring)), {}, 9);
+  EXPECT_TRUE(machine.wait_log("hd0: "));
+  EXPECT_TRUE(guest.clock.is_closed());
+}
+
+TEST(TimeTravelCalendar, EndsWhileAGuestHasRequestsInside) {
+  Machine machine;
+  Guest guest(machine);
+  guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
+  guest.kick(guest.clock.ask(Op::get));
+}
+
+}  // namespace
+}  // namespace headcrash::timetravel

@@ -24,7 +24,7 @@ namespace headcrash::timetravel {
 class GuestDisk {
  public:
   struct Served {
-    vhost::Disk shape;  ///< without its functions
+    vhost::Disk shape;             ///< without its functions
     std::function<void()> kicked;  ///< after a kick's commands have been submitted, before it is acknowledged
     /// An errno or 0, or none: `initiator` is told later, once. Both arguments last until then.
     std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)> serve;
@@ -69,7 +69,10 @@ class GuestDisk {
  private:
   struct Inside : model::Initiator {
     Inside(GuestDisk& its_disk, vhost::Command its_command, vhost::Ring& its_ring)
-        : disk(its_disk), command(std::move(its_command)), memory_of(its_disk.client_number_), ring(&its_ring) {}
+        : disk(its_disk),
+          command(std::move(its_command)),
+          memory_of(its_disk.client_number_),
+          ring(&its_ring) {}
     void completed(const model::Completion& done_with) override {
       completion = done_with;
       disk.completed_.push_back(this);

@@ -19,8 +19,9 @@ Result<Message> parse_message(std::span<const std::byte, kMessageBytes> bytes) {
     case Op::get_tod:
       return Message{static_cast<Op>(op), little_endian::load32(bytes, 4), little_endian::load64(bytes, 8)};
     default:
-      return fail("time-travel message", fmt::format("a guest does not send operation {}", op),
-                  "use a kernel whose include/uapi/linux/um_timetravel.h ends with GET_TOD, as Linux 6.1 and 6.12");
+      return fail(
+          "time-travel message", fmt::format("a guest does not send operation {}", op),
+          "use a kernel whose include/uapi/linux/um_timetravel.h ends with GET_TOD, as Linux 6.1 and 6.12");
   }
 }
 

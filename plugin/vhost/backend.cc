@@ -262,7 +262,8 @@ Result<void> Backend::call_in_band(std::uint32_t ring) {
     acks_due_ += wants_ack ? 1 : 0;
     return {};
   }
-  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return {};  // the end of the client is seen elsewhere
+  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET))
+    return {};  // the end of the client is seen elsewhere
   return fail("vhost-user", "the client does not read what its back-end tells");
 }
 

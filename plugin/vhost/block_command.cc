@@ -223,7 +223,8 @@ Result<std::uint32_t> Command::finish() const {
   return static_cast<std::uint32_t>(written == in_bytes_ ? written + 1 : written);
 }
 
-Result<std::uint32_t> execute(const std::shared_ptr<const GuestMemory>& memory, Chain chain, const Disk& disk) {
+Result<std::uint32_t> execute(const std::shared_ptr<const GuestMemory>& memory, Chain chain,
+                              const Disk& disk) {
   auto command = Command::begin(memory, std::move(chain), disk);
   if (!command) return pass_on(command);
   while (const model::Request* request = command->next()) command->answered(disk.serve(*request));

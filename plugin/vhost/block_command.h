@@ -73,6 +73,7 @@ class Command {
 };
 
 /// Carries out one command with `disk.serve`; as Command::finish().
-Result<std::uint32_t> execute(const std::shared_ptr<const GuestMemory>& memory, Chain chain, const Disk& disk);
+Result<std::uint32_t> execute(const std::shared_ptr<const GuestMemory>& memory, Chain chain,
+                              const Disk& disk);
 
 }  // namespace headcrash::vhost

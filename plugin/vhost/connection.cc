@@ -32,7 +32,8 @@ void take_files(msghdr& message, std::vector<Descriptor>& files) {
 }  // namespace
 
 /// `none`: the client has closed before the first byte, or it is time to stop.
-Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into, std::vector<Descriptor>& files) const {
+Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
+                                                    std::vector<Descriptor>& files) const {
   std::size_t got = 0;
   while (got < into.size()) {
     pollfd watched[2] = {{socket_, POLLIN, 0}, {stop_, POLLIN, 0}};
