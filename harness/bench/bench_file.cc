@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "harness/run/guest_kind.h"
 #include "harness/run/text_hash.h"
 #include "headcrash_bench_embedded.h"
 #include "plugin/base/named_file.h"
@@ -27,9 +28,6 @@ using model::kSectorBytes;
 
 constexpr std::size_t kWorkloadsMost = 1000;  // lists of parameters multiply
 constexpr double kNarrowest = 0.001, kWidest = 1;
-constexpr const char* kEmulatedGuest = "qemu";
-constexpr const char* kVirtualGuest = "virtual";
-constexpr const char* kVirtualClock = "virtual";  ///< as a server in virtual time calls it
 
 /// An error of something that the file names, told with the key that names it.
 tl::unexpected<Error> within(const std::string& subject, const Error& error) {
@@ -306,19 +304,14 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
   const auto table = root.table("guest");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  std::string kind = kEmulatedGuest;
   for (const auto& read :
-       {(*table)->only({"kind", "memory-mib", "step-timeout-s"}), (*table)->take("kind", kind),
+       {(*table)->only({"kind", "memory-mib", "step-timeout-s"}), run::take_guest_kind(**table, bench.virtual_time),
         (*table)->take("memory-mib", bench.memory_mib, {.least = 64, .most = 65'536}),
         (*table)->take("step-timeout-s", bench.step_timeout_s, {.least = 1, .most = 86'400})}) {
     if (!read) return read;
   }
-  if (kind != kEmulatedGuest && kind != kVirtualGuest)
-    return fail((*table)->subject("kind"), fmt::format("\"{}\" is not a kind of guest", kind),
-                "write qemu (real time) or virtual (user-mode Linux in virtual time)");
-  bench.virtual_time = kind == kVirtualGuest;
   if (bench.virtual_time)
-    for (BenchDevice& device : bench.devices) device.clock = kVirtualClock;
+    for (BenchDevice& device : bench.devices) device.clock = run::kVirtualClock;
   return {};
 }
 

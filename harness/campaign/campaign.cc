@@ -25,7 +25,9 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
-    auto images = vm::guest_images(options_.cache, guests_of(campaign_));
+    accelerator_ = campaign_.virtual_time ? vm::Accelerator::user_mode
+                                          : vm::probe_accelerator(options_.cache).accelerator;
+    auto images = vm::guest_images(options_.cache, guests_of(campaign_), accelerator_);
     if (!images) return pass_on(images);
     images_ = *std::move(images);
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
@@ -51,7 +53,6 @@ class Runner {
     for (std::size_t i = options_.shard.index; i < plans_.size(); i += options_.shard.count)
       todo_.push_back(i);
     outcome_.planned = todo_.size();
-    accelerator_ = vm::probe_accelerator(options_.cache).accelerator;
     auto kept = run::open_run(database_, {.kind = "campaign",
                                           .name = campaign_.name,
                                           .configuration = campaign_.text,

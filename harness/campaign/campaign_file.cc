@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "harness/run/guest_kind.h"
 #include "harness/run/text_hash.h"
 #include "harness/workload/catalogue.h"
 #include "headcrash_campaign_embedded.h"
@@ -176,8 +177,12 @@ Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
   const auto table = root.table("guest");
   if (!table) return pass_on(table);
   if (!*table) return {};
-  if (const auto known = (*table)->only({"memory-mib", "step-timeout-s", "write-cache"}); !known)
+  if (const auto known = (*table)->only({"kind", "memory-mib", "step-timeout-s", "write-cache"}); !known)
     return known;
+  if (const auto taken = run::take_guest_kind(**table, campaign.virtual_time); !taken) return taken;
+  if (campaign.virtual_time && root.has("explore"))
+    return fail((*table)->subject("kind"), "virtual is for power cuts under way, and this campaign explores",
+                "leave it out");
   if ((*table)->has("write-cache") && !root.has("explore")) {
     return fail((*table)->subject("write-cache"), "applies to campaigns that explore only",
                 "use device.write-cache for the drive's own, or add [explore]");
@@ -319,6 +324,10 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   const Result<void> rest =
       root->has("explore") ? read_explored(*root, campaign) : read_cuts(*root, campaign);
   if (!rest) return pass_on(rest);
+  if (campaign.virtual_time && campaign.start_s > 0)
+    return fail(root->subject("cut.start-s"), "no time passes between two guests in virtual time",
+                "leave it out, or write guest.kind = \"qemu\"");
+  if (campaign.virtual_time) campaign.clock = run::kVirtualClock;
   return campaign;
 }
 

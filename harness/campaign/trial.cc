@@ -158,6 +158,7 @@ Result<void> TrialRun::start_device() {
                                                     .size_bytes = campaign_.size_bytes,
                                                     .write_cache = campaign_.write_cache,
                                                     .tear = campaign_.tear,
+                                                    .virtual_time = campaign_.virtual_time,
                                                     .clock = campaign_.setup_clock,
                                                     .seed = plan_.seed,
                                                     .recording = context_.artefacts / "recording.hcrec"},
@@ -195,6 +196,7 @@ run::Step<void> TrialRun::begin(const std::string& phase) {
 }
 
 run::Step<void> TrialRun::set_clock(const std::string& clock) {
+  if (campaign_.virtual_time) return {};
   const auto set = device_->control().request({{"clock", clock}});
   if (!set) return run::broken(set.error());
   return {};
