@@ -128,7 +128,8 @@ Result<db::TrialRecord> BenchTrial::run() {
   if (const auto started = start_device(); !started) return pass_on(started);
   const HostLoad before = host_load();
   const Step<void> worked = work();
-  record_.host_busy = used_by_others(before, host_load());
+  // In virtual time it does not matter what else the host does.
+  if (!bench_.virtual_time) record_.host_busy = used_by_others(before, host_load());
   if (interrupted()) return fail(plan_.key, "interrupted");
   if (unusable_) return tl::unexpected(*unusable_);
   conclude(worked);

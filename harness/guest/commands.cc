@@ -60,6 +60,13 @@ std::string text_of(const json& request, const char* field) {
   return request.at(field).get<std::string>();
 }
 
+Answer time_read(const json& request, const Sender&) {
+  const std::string path = text_of(request, "path");
+  const auto took = time_direct_read(path, request.at("offset").get<std::int64_t>());
+  if (!took) return refuse(path, took.error());
+  return json{{"elapsed_ns", *took}};
+}
+
 Answer pause(const json& request, const Sender&) {
   const auto ms = request.at("ms").get<std::int64_t>();
   if (ms < 0 || ms > kLongestExecMs) return tl::unexpected(Refusal{.text = "ms is out of range"});
@@ -374,7 +381,8 @@ constexpr std::array kCommands{Command{"hello", hello},       Command{"clock", c
                                Command{"log", log},           Command{"inspect", inspect_disk},
                                Command{"put", put},           Command{"run-application", run_application},
                                Command{"timed", timed_phase}, Command{"counters", counters},
-                               Command{"settle", settle},     Command{"pause", pause}};
+                               Command{"settle", settle},     Command{"pause", pause},
+                               Command{"time-read", time_read}};
 
 Answer act(const json& request, const Sender& send) {
   const std::string name = text_of(request, "do");

@@ -180,6 +180,19 @@ VfsResult<std::string> read_nonce(const std::string& path) {
   return printable(block.data(), kNonceBytes);
 }
 
+VfsResult<std::int64_t> time_direct_read(const std::string& path, std::int64_t offset) {
+  const base::Descriptor direct(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
+  if (direct.get() < 0) return refuse(errno);
+  alignas(kAlignment) std::array<char, kAlignment> block{};
+  timespec before{}, after{};
+  ::clock_gettime(CLOCK_MONOTONIC, &before);
+  const ssize_t got = ::pread(direct.get(), block.data(), block.size(), offset);
+  const int error = errno;
+  ::clock_gettime(CLOCK_MONOTONIC, &after);
+  if (got != static_cast<ssize_t>(block.size())) return refuse(got < 0 ? error : EIO);
+  return (after.tv_sec - before.tv_sec) * kNsPerSecond + after.tv_nsec - before.tv_nsec;
+}
+
 void shorten_way(const std::string& disk) {
   const std::string queue = "/sys/class/block/" + std::filesystem::path(disk).filename().string() + "/queue/";
   for (const auto& [file, word] : {std::pair{"scheduler", "none"}, {"write_cache", "write through"}}) {

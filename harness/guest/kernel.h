@@ -44,6 +44,8 @@ struct BlockDevice {
 VfsResult<BlockDevice> look_at_disk(const std::string& path);
 /// The two that a look at a crash state needs of it: drops the cached pages and tells the size; the nonce.
 VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
+/// How long a read of 4 KiB at `offset` takes past all caches, by the guest's monotonic clock, in nanoseconds.
+VfsResult<std::int64_t> time_direct_read(const std::string& path, std::int64_t offset);
 VfsResult<std::string> read_nonce(const std::string& path);
 
 /// Makes a look at a crash state cheap: requests go to the disk without a scheduler, which would have another
