@@ -305,7 +305,8 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
   if (!table) return pass_on(table);
   if (!*table) return {};
   for (const auto& read :
-       {(*table)->only({"kind", "memory-mib", "step-timeout-s"}), run::take_guest_kind(**table, bench.virtual_time),
+       {(*table)->only({"kind", "memory-mib", "step-timeout-s"}),
+        run::take_guest_kind(**table, bench.virtual_time),
         (*table)->take("memory-mib", bench.memory_mib, {.least = 64, .most = 65'536}),
         (*table)->take("step-timeout-s", bench.step_timeout_s, {.least = 1, .most = 86'400})}) {
     if (!read) return read;

@@ -78,6 +78,21 @@ TEST(BenchFile, UnknownWordsNameTheNearest) {
   expect_refused(kGood + "[[workload]]\ntool = \"fios\"\njob = \"x\"\n", {"workload[1].tool", "\"fio\""});
 }
 
+TEST(BenchFile, AGuestInVirtualTimeHasOneClock) {
+  const auto real = parse_bench(kGood, "mine.toml");
+  EXPECT_FALSE(real->virtual_time);
+  const auto bench = parse_bench(kGood + "[guest]\nkind = \"virtual\"\n", "mine.toml");
+  ASSERT_TRUE(bench) << bench.error().message();
+  EXPECT_TRUE(bench->virtual_time);
+  for (const BenchDevice& device : bench->devices) EXPECT_EQ(device.clock, "virtual");
+  EXPECT_NE(bench_digest(*bench), bench_digest(*real));
+  EXPECT_FALSE(parse_bench(kGood + "[guest]\nkind = \"qemu\"\n", "mine.toml")->virtual_time);
+  expect_refused(kGood + "[guest]\nkind = \"xen\"\n", {"guest.kind", "xen", "virtual"});
+  // As --guest does it.
+  EXPECT_TRUE(load_bench("quick", {}, "virtual")->virtual_time);
+  EXPECT_FALSE(load_bench("quick")->virtual_time);
+}
+
 TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
   expect_refused(replaced(kGood, "[[device]]", "clock = \"off\"\n[[device]]"), {"clock", "off"});
   expect_refused(replaced(kGood, "[[device]]", "clock = \"real:abc\"\n[[device]]"), {"clock", "abc"});

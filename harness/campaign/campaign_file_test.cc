@@ -106,6 +106,22 @@ TEST(Campaign, LinuxHolesTearsNoWriteWhereATornSuperblockIsRefused) {
   EXPECT_EQ(known, 5) << "defects of Linux 6.1";
 }
 
+TEST(Campaign, GuestsInVirtualTimeHaveOneClock) {
+  const std::string text =
+      "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[guest]\nkind = 'virtual'\n";
+  const auto campaign = parse_campaign(text, "mine.toml");
+  ASSERT_TRUE(campaign) << campaign.error().message();
+  EXPECT_TRUE(campaign->virtual_time);
+  EXPECT_EQ(campaign->clock, "virtual");
+  const auto rested = parse_campaign(text + "[cut]\nstart-s = 60\n", "mine.toml");
+  ASSERT_FALSE(rested);
+  EXPECT_NE(rested.error().message().find("cut.start-s"), std::string::npos) << rested.error().message();
+  const auto explores =
+      parse_campaign("filesystems = ['ext4']\n[explore]\n[guest]\nkind = 'virtual'\n", "mine.toml");
+  ASSERT_FALSE(explores);
+  EXPECT_NE(explores.error().message().find("guest.kind"), std::string::npos) << explores.error().message();
+}
+
 struct BadCampaign {
   const char* text;
   const char* word;  ///< must stand in the message

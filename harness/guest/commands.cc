@@ -374,14 +374,22 @@ struct Command {
   std::string_view name;
   Answer (*act)(const json& request, const Sender& send);
 };
-constexpr std::array kCommands{Command{"hello", hello},       Command{"clock", clock},
-                               Command{"disk", disk},         Command{"exec", exec},
-                               Command{"mount", mount},       Command{"unmount", unmount},
-                               Command{"run", run},           Command{"dump", dump},
-                               Command{"log", log},           Command{"inspect", inspect_disk},
-                               Command{"put", put},           Command{"run-application", run_application},
-                               Command{"timed", timed_phase}, Command{"counters", counters},
-                               Command{"settle", settle},     Command{"pause", pause},
+constexpr std::array kCommands{Command{"hello", hello},
+                               Command{"clock", clock},
+                               Command{"disk", disk},
+                               Command{"exec", exec},
+                               Command{"mount", mount},
+                               Command{"unmount", unmount},
+                               Command{"run", run},
+                               Command{"dump", dump},
+                               Command{"log", log},
+                               Command{"inspect", inspect_disk},
+                               Command{"put", put},
+                               Command{"run-application", run_application},
+                               Command{"timed", timed_phase},
+                               Command{"counters", counters},
+                               Command{"settle", settle},
+                               Command{"pause", pause},
                                Command{"time-read", time_read}};
 
 Answer act(const json& request, const Sender& send) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "harness/vm/user_mode.h"
+
 namespace headcrash::vm {
 namespace {
 
@@ -43,6 +45,23 @@ TEST(QemuCommand, BootingTouchesNoServer) {
   const auto attached = qemu_command(some_spec(), {.disks = Disks::attached, .incoming = 5});
   EXPECT_TRUE(has(attached, "a,,b.sock"));
   EXPECT_TRUE(has(attached, "fd:5"));
+}
+
+TEST(UserModeCommand, NamesItsClockAndItsDisksInOrder) {
+  GuestSpec spec = some_spec();
+  spec.image.kernel = "/cache/linux";
+  spec.disks = {{.socket = "/tmp/d.sock"}, {.socket = "/tmp/d.sock.mark"}};
+  spec.time_socket = "/tmp/d.sock.time";
+  spec.port_socket = "/tmp/d.sock.port";
+  const auto words = user_mode_command(spec, "/tmp/scratch");
+  const auto at = [&](const std::string& word) { return std::ranges::find(words, word) - words.begin(); };
+  EXPECT_LT(at("/cache/linux"), at("time-travel=ext:/tmp/d.sock.time"));
+  EXPECT_LT(at("virtio_uml.device=/tmp/d.sock:2"), at("virtio_uml.device=/tmp/d.sock.mark:2"));
+  EXPECT_LT(at("virtio_uml.device=/tmp/d.sock.mark:2"), at("virtio_uml.device=/tmp/d.sock.port:2"));
+  EXPECT_EQ(words.back(), "virtio_uml.device=/tmp/d.sock.port:2");
+  EXPECT_TRUE(has(words, "initrd=/cache/initramfs"));
+  EXPECT_TRUE(has(words, "glibc.pthread.rseq=0"));
+  EXPECT_TRUE(has(words, "uml_dir=/tmp/scratch/"));
 }
 
 TEST(QemuCommand, KeyChangesWithWhatTheStateDependsOn) {

@@ -235,6 +235,12 @@ wrong --memory --vhost-user -- serve --memory 1G
 wrong --memory "K, M, G or T" -- serve --vhost-user disk.sock --memory 1X
 wrong --memory "whole number of MiB" -- serve --vhost-user disk.sock --memory 1000
 wrong -m --memory -- serve --vhost-user disk.sock --size 64M -- qemu-system-x86_64 -m 1G
+wrong --virtual-time --vhost-user -- serve --virtual-time --size 64M
+wrong --memory mem=SIZE -- serve --vhost-user disk.sock --virtual-time --memory 1G
+wrong --clock "the guest's does" -- serve --vhost-user disk.sock --virtual-time --clock off
+wrong disk.sock "another server listens" -- serve --vhost-user disk.sock --virtual-time --control disk.sock --size 64M
+wrong --states "leave out everything" -- serve --virtual-time --states empty.hcrec
+wrong --guest virtual -- bench quick --guest xen
 wrong /nowhere/qemu "after --" -- serve --vhost-user disk.sock --size 64M -- /nowhere/qemu
 wrong --trace --random -- simulate --profile hp-c2447
 wrong count "above 0" -- simulate --profile hp-c2447 --random count=-5

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Guests in virtual time: a request takes in the guest what the drive takes, power goes in the middle of a commit on an array and ext4
+# recovers, equal commands give equal bytes, and nothing outlives a guest. Needs the kernel that scripts/build-guest --uml builds:
+# without it, it is skipped (77), unless the second argument is `build`.
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")/.." && pwd)
+agent=(--agent "$build/bin/headcrash-agent")
+if [ "${2:-}" = build ]; then
+  "$here/build-guest" --uml "${agent[@]}" >"$scratch/guest" 2>"$scratch/log" || failed "build-guest: $(tail -n 20 "$scratch/log")"
+elif ! "$here/build-uml" --check >/dev/null 2>&1; then
+  echo "skipped: no user-mode kernel is built; scripts/build-guest --uml builds one"
+  exit 77
+else
+  "$here/build-guest" --uml "${agent[@]}" >"$scratch/guest" 2>"$scratch/log" || failed "build-guest: $(cat "$scratch/log")"
+fi
+guest=$(tail -n 1 "$scratch/guest")
+cd "$scratch"
+
+# by hand: the agent's lines over a socket, and what a read of the drive takes by either clock
+"$headcrash" serve --profile hp-c2447 --size 64M --write-cache off --vhost-user disk.sock --virtual-time --json -- \
+  env GLIBC_TUNABLES=glibc.pthread.rseq=0 setarch -R "$guest/linux" mem=128M initrd="$guest/initramfs" uml_dir="$scratch/" \
+  stderr=1 console=stderr con=null con0=null,null loglevel=5 >serve.out 2>serve.err &
+server=$!
+python3 - <<'P' || failed "a guest by hand: $(tail -n 30 serve.err)"
+import json, socket, time
+
+def connect(path):
+    for _ in range(400):
+        one = socket.socket(socket.AF_UNIX)
+        try:
+            one.connect(path)
+            return one.makefile("rw")
+        except OSError:
+            time.sleep(0.05)
+    raise SystemExit(f"nobody listens on {path}")
+
+agent, control = connect("disk.sock.agent"), connect("disk.sock.control")
+def ask(**request):
+    agent.write(json.dumps({"id": 1, **request}) + "\n")
+    agent.flush()
+    while True:
+        answer = json.loads(agent.readline())
+        if "event" not in answer:
+            assert answer["ok"], answer
+            return answer
+def server(request):
+    control.write(json.dumps(request) + "\n")
+    control.flush()
+    return json.loads(control.readline())
+
+ask(do="hello")
+assert server({"stats": "read"})["clock"] == "virtual"
+refused = server({"clock": "off"})
+assert not refused["ok"] and "virtual time" in refused["error"], refused
+def now():
+    return server({"stats": "read"})["model_ns"]
+# time stands still while the agent waits
+before = now()
+time.sleep(0.3)
+assert now() == before
+began = time.monotonic()
+ask(do="pause", ms=1_000_000)
+assert now() - before >= 10**12 and time.monotonic() - began < 20, "1000 s of virtual time"
+beyond = set()
+for offset in (0, 20 << 20, 5 << 20, 60 << 20, 60 << 20):
+    server({"stats": "take"})
+    guest = ask(do="time-read", path="/dev/vda", offset=offset)["elapsed_ns"]
+    drive = server({"stats": "read"})["devices"][0]["latency"]["target"]["max_ns"]
+    assert drive > 500_000, drive
+    beyond.add(guest - drive)
+# The guest reads its clock on the way, a nanosecond each time; otherwise they are the same.
+assert all(0 < each < 50 for each in beyond), beyond
+print("a read in the guest takes", sorted(beyond), "ns longer than in the drive")
+P
+kill -TERM "$server"
+wait "$server" || true
+server=
+sleep 0.3
+! pgrep -f "$scratch/" >/dev/null || failed "processes were left behind: $(pgrep -af "$scratch/")"
+! ls | says sock || failed "sockets were left behind: $(ls)"
+
+# power cuts in the middle of commits, on RAID 5 behind NVRAM; the whole of it twice
+cat >cuts.toml <<'T'
+seed = 3
+trials = 4
+filesystems = ["ext4"]
+[device]
+profiles = ["netra-raid5-presto"]
+size = "128M"
+[workload]
+rounds = 20
+[guest]
+kind = "virtual"
+T
+for run in one two; do
+  mkdir "$run"
+  exits 0 "$headcrash" campaign cuts.toml --db "$run/cuts.db" --jobs 2
+  says -E '^ *ext4 +4 +4 +0 +0 +clean +yes +4 replayed' <out || failed "ext4 on the array: $(cat out)"
+  find "$run" -name recording.hcrec | sort | while read -r file; do
+    rm -f events
+    "$headcrash" recording export "$file" --format csv -o events >/dev/null
+    cat events
+  done >"$run/events.csv"
+done
+[ -s one/events.csv ] || failed "no events"
+cmp one/events.csv two/events.csv || failed "two runs of one campaign differ"
+python3 - <<'P' || failed "no cut was in the middle of a commit"
+import csv
+inside, ops, cuts = set(), {}, 0
+for row in csv.DictReader(open("one/events.csv")):
+    if row["kind"] == "kind":  # the next recording's header
+        inside, ops = set(), {}
+    if row["kind"] == "submit" and row["device"] in ("0", "hd0"):
+        inside.add(row["request"])
+        ops[row["request"]] = row["op"]
+    if row["kind"] == "ack":
+        inside.discard(row["request"])
+    if row["kind"] == "power" and row["result"] == "off":
+        cuts += any(ops[each] in ("write", "flush") for each in inside)
+assert cuts, "nothing was inside at any cut"
+print(cuts, "cuts with writes or flushes inside")
+P
+
+# a benchmark, twice: the same bytes; a third with another seed: other ones
+cat >bench.toml <<'T'
+filesystems = ["ext4", "f2fs"]
+[[device]]
+profiles = ["hp-c2447"]
+size = "128M"
+[[workload]]
+name = "lfs-small-file"
+scale = "scaled"
+files = 60
+[repetitions]
+least = 2
+most = 2
+T
+for run in one two; do
+  exits 0 "$headcrash" bench bench.toml --guest virtual --db "$run/bench.db"
+  exits 0 "$headcrash" report --db "$run/bench.db" -o "$run/report" --csv "$run"
+done
+cmp one/rankings.csv two/rankings.csv || failed "two runs of one benchmark differ"
+says 'hp-c2447,lfs-small-file' <one/rankings.csv || failed "the rankings: $(cat one/rankings.csv)"
+exits 0 "$headcrash" query --db one/bench.db --csv "SELECT DISTINCT t.clock, r.accelerator FROM trial t JOIN run r ON r.id = t.run_id"
+says '^virtual,user-mode' <out || failed "which clock it was: $(cat out)"
+sed 's/^filesystems/seed = 2\n&/' bench.toml >other.toml
+exits 0 "$headcrash" bench other.toml --guest virtual --db other.db
+echo "virtual: all as it should be"
