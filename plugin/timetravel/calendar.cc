@@ -25,6 +25,7 @@ constexpr int kClients = 4;  ///< that wait to be accepted
 constexpr const char* kMark = "mark";
 constexpr std::size_t kHostTextMax = 16 << 20;  ///< text for a host that does not read
 constexpr std::size_t kHostReadBytes = 64 << 10;
+constexpr TimeNs kLatest = model::kNever / 4;    ///< 73 years: who sleeps for longer sleeps for ever
 constexpr TimeNs kHorizonNs = model::kSecondNs;  ///< a guest that runs by itself is heard of so often
 
 }  // namespace
@@ -335,7 +336,7 @@ void Calendar::on_time() {
 
 void Calendar::on_message(const Message& message) {
   const TimeNs now = emulation_->now();
-  constexpr auto kLatest = static_cast<std::uint64_t>(model::kNever);
+  const bool beyond = message.time > static_cast<std::uint64_t>(kLatest);
   std::uint64_t answer = 0;
   switch (message.op) {
     case Op::ack:
@@ -344,7 +345,7 @@ void Calendar::on_message(const Message& message) {
       --unanswered_;
       return;
     case Op::request:
-      requested_ = static_cast<TimeNs>(std::min(message.time, kLatest));
+      requested_ = beyond ? model::kNever : static_cast<TimeNs>(message.time);
       break;
     case Op::wait:
       if (waiting_) return give_up({"guest", "it waits twice", ""});
@@ -357,7 +358,8 @@ void Calendar::on_message(const Message& message) {
       answer = static_cast<std::uint64_t>(now + options_.time_of_day_ns);
       break;
     case Op::update:
-      while (emulation_->step(static_cast<TimeNs>(std::min(message.time, kLatest - 1)))) {
+      if (beyond) return give_up({"guest", "its clock has come to more than 73 years", ""});
+      while (emulation_->step(static_cast<TimeNs>(message.time))) {
       }
       break;
     default:  // start
