@@ -159,12 +159,19 @@ void Calendar::run() {
 }
 
 bool Calendar::can_go_on() {
-  if (!time_.is_open() || !waiting_ || unanswered_ != 0 || !emulation_->has_power()) return false;
+  if (!time_.is_open() || !waiting_ || unanswered_ != 0) return false;
+  if (!emulation_->has_power()) return tell_host_and_stop();
   if (std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); })) return true;
   if (agent_.has_answer() || requested_ <= emulation_->now()) return true;
-  if (agent_.is_idle()) return false;
+  if (agent_.is_idle()) return tell_host_and_stop();
   if (requested_ != model::kNever || emulation_->next_event()) return true;
   if (!std::exchange(sleeps_forever_, true)) log_("guest: it sleeps, and nothing will wake it up");
+  return false;
+}
+
+/// Time stands still: what the host does about what it hears happens at this instant, however fast it is.
+bool Calendar::tell_host_and_stop() {
+  send_to_host();
   return false;
 }
 
@@ -220,6 +227,7 @@ void Calendar::end_guest() {
   requested_ = model::kNever;
   unanswered_ = 0;
   free_until_ = 0;
+  send_to_host();
   agent_.guest_left();
   for (const auto& disk : disks_) disk->disconnect();
   disks_.back()->forget_inside();  // only the agent's read: nobody will answer it
@@ -394,7 +402,6 @@ void Calendar::on_disk(GuestDisk& disk) {
   const auto there = disk.on_message();
   if (!there) return give_up({disk.name(), there.error().message(), ""});
   if (!*there) disk.disconnect();
-  if (disk.name() == AgentDisk::kName) send_to_host();
 }
 
 void Calendar::on_channel(GuestDisk& disk) {

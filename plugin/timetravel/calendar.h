@@ -14,7 +14,8 @@
 //   SOCKET.mark     4 KiB that take marks                         SOCKET.port    the agent's disk (agent_disk.h)
 //   SOCKET.time     the guest's clock (message.h)                 SOCKET.agent   the agent, for the host: its lines
 //
-// Time stands still while the agent waits for the host: what the host does in between takes no time. It stands still
+// Time stands still while the agent waits for the host: what the host does in between takes no time. What the agent says
+// is held back until then, so that the host does nothing about it earlier. Time stands still
 // while the power is off, too: a guest whose power has gone does nothing any more.
 //
 // One thread serves all of it, since all of it has to happen in one order.
@@ -75,6 +76,7 @@ class Calendar {
   void wait_for_input();
   void settle(GuestDisk& disk);
   bool can_go_on();
+  bool tell_host_and_stop();
   void go_on();
   void run_guest(model::TimeNs now);
   /// Until when the guest may run by itself.

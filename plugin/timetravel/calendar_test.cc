@@ -241,6 +241,39 @@ TEST(TimeTravelCalendar, TimeStandsStillWhileTheAgentWaitsForTheHost) {
   EXPECT_EQ(clock.wait_run(), now + 1'000'000);  // nobody waits for the host any more
 }
 
+TEST(TimeTravelCalendar, TheHostHearsTheAgentWhenTimeStandsStill) {
+  Machine machine;
+  TestClient port(machine.calendar->port_socket());
+  Clock clock(machine);
+  const base::Descriptor channel = port.set_up_in_band();
+  const base::Descriptor host = connect(machine.calendar->agent_socket());
+  const TimeNs now = clock.ask(Op::get);
+  const std::uint32_t length = 5;
+  std::memcpy(port.data().data(), &length, sizeof length);
+  std::memcpy(port.data().data() + 4, "done\n", length);
+  port.begin(0, 0, vhost::kOut, AgentDisk::kStreamSector, AgentDisk::kTransferBytes, false);
+  ASSERT_EQ(port.kick_in_band(0), 0U);
+  const auto heard = [&](int limit_ms) {
+    pollfd watched = {host.get(), POLLIN, 0};
+    return ::poll(&watched, 1, limit_ms) == 1;
+  };
+  EXPECT_FALSE(heard(50));  // the guest runs
+  clock.ask(Op::request, now + 1000);
+  clock.wait();
+  std::array<std::uint32_t, 5> call = {};
+  ASSERT_EQ(::recv(channel.get(), call.data(), sizeof call, MSG_WAITALL), ssize_t{sizeof call});
+  const std::array<std::uint32_t, 5> ack = {4, 5, 8, 0, 0};
+  ASSERT_EQ(::send(channel.get(), ack.data(), sizeof ack, 0), ssize_t{sizeof ack});
+  EXPECT_EQ(clock.wait_run(), now + 1000);
+  EXPECT_FALSE(heard(50));
+  port.begin(0, 1, vhost::kIn, AgentDisk::kStreamSector, AgentDisk::kTransferBytes, true);
+  ASSERT_EQ(port.kick_in_band(0), 0U);
+  clock.ask(Op::request, now + 9000);
+  clock.wait();
+  EXPECT_TRUE(heard(2000));
+  EXPECT_EQ(machine.emulation().now(), now + 1000);
+}
+
 TEST(TimeTravelCalendar, NothingRunsWithoutPower) {
   Machine machine;
   Guest guest(machine);
