@@ -93,6 +93,7 @@ class Emulation {
   void disarm();
   PowerStatus power_status();
   bool has_power() const { return pacer_->has_power(); }
+  std::uint64_t power_cuts() const { return pacer_->power_cuts(); }
   Pacer::PowerWait wait_power_off(std::chrono::nanoseconds timeout) {
     return pacer_->wait_power_off(timeout);
   }

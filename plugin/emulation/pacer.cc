@@ -148,6 +148,8 @@ void Pacer::after_change() {
 void Pacer::note_power() {
   if (machine_.power_cuts() == power_cuts_seen_) return;
   power_cuts_seen_ = machine_.power_cuts();
+  // In virtual time nothing comes between a cut and the end of what was inside: who sees the one sees the other.
+  if (clock_.kind == Clock::Kind::virtual_time) simulation_.run_until(simulation_.now());
   power_off_.notify_all();
 }
 
@@ -309,6 +311,11 @@ model::TimeNs Pacer::now() const {
 bool Pacer::has_power() const {
   const std::lock_guard lock(mutex_);
   return machine_.power() == model::PowerState::on;
+}
+
+std::uint64_t Pacer::power_cuts() const {
+  const std::lock_guard lock(mutex_);
+  return machine_.power_cuts();
 }
 
 Served Pacer::account(std::size_t device_index, const model::Request& request,

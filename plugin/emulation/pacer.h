@@ -98,6 +98,7 @@ class Pacer {
   std::optional<model::TimeNs> next_event() const;
   model::TimeNs now() const;
   bool has_power() const;
+  std::uint64_t power_cuts() const;
   /// The completion of a request that was submitted so, for the statistics and its answer.
   Served account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);

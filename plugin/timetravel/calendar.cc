@@ -160,7 +160,7 @@ void Calendar::run() {
 
 bool Calendar::can_go_on() {
   if (!time_.is_open() || !waiting_ || unanswered_ != 0) return false;
-  if (!emulation_->has_power()) return tell_host_and_stop();
+  if (!emulation_->has_power() || emulation_->power_cuts() != cuts_) return tell_host_and_stop();
   if (std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); })) return true;
   if (agent_.has_answer() || requested_ <= emulation_->now()) return true;
   if (agent_.is_idle()) return tell_host_and_stop();
@@ -316,6 +316,7 @@ void Calendar::wait_for_input() {
         break;
       case Kind::new_time:
         time_ = base::Descriptor(::accept4(time_listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        cuts_ = emulation_->power_cuts();
         break;
       case Kind::new_host:
         host_ = base::Descriptor(::accept4(agent_listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));

@@ -16,7 +16,7 @@
 //
 // Time stands still while the agent waits for the host: what the host does in between takes no time. What the agent says
 // is held back until then, so that the host does nothing about it earlier. Time stands still
-// while the power is off, too: a guest whose power has gone does nothing any more.
+// while the power is off, too; and a guest whose power has gone does nothing any more, also when it is on again.
 //
 // One thread serves all of it, since all of it has to happen in one order.
 
@@ -120,6 +120,7 @@ class Calendar {
   std::uint32_t unanswered_ = 0;  ///< so many of them, the last ones
   bool stopping_ = false;
   bool sleeps_forever_ = false;  ///< it was said
+  std::uint64_t cuts_ = 0;       ///< of the power, when the guest came: one more, and it is dead
   std::string for_host_;
 };
 

@@ -103,7 +103,7 @@ for run in one two; do
   done >"$run/events.csv"
 done
 [ -s one/events.csv ] || failed "no events"
-cmp one/events.csv two/events.csv || failed "two runs of one campaign differ"
+cmp one/events.csv two/events.csv || failed "two runs of one campaign differ: $(diff one/events.csv two/events.csv | head -n 6)"
 python3 - <<'P' || failed "no cut was in the middle of a commit"
 import csv
 inside, ops, cuts = set(), {}, 0
