@@ -135,6 +135,9 @@ function(headcrash_embed target)
             -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
     DEPENDS ${paths} ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
     VERBATIM)
+  # A command of one target waits for all libraries of that target, and who includes its header waits for the command. Of
+  # two targets it waits only for what both of them need: for nothing.
+  add_custom_target(${stem}_embedded DEPENDS ${out}/${stem}_embedded.cc ${out}/${stem}_embedded.h)
   target_sources(${target} PRIVATE ${out}/${stem}_embedded.cc ${out}/${stem}_embedded.h)
   target_include_directories(${target} PRIVATE ${out})
 endfunction()
