@@ -4,7 +4,8 @@
 #                     [SHARDS n] [HOT])
 #       a static library `headcrash_NAME` and, from TESTS, one googletest program `headcrash_NAME_test`, whose tests are
 #       run in so many parts (headcrash_add_unit_test); HOT: unit tests spend their time in this library, so that it is
-#       optimised a little under the sanitizers, where nothing else is (compiling the rest would take longer than it saves);
+#       optimised a little under AddressSanitizer, where nothing else is (compiling the rest would take longer than it saves,
+#       as it would for the few tests under ThreadSanitizer);
 #       from FUZZERS (plugin/base/fuzz.h) another one, `headcrash_NAME_fuzz`, whose ctest label is `fuzz`
 #   headcrash_embed(TARGET NAMESPACE ns FILES f...)
 #       text files as string constants of TARGET: `ns::embedded_files()`, declared in "NAMESPACE_embedded.h"
@@ -67,7 +68,7 @@ add_custom_target(unit_tests)
 add_custom_target(threads_tests)
 
 # `unit.NAME`, or `unit.NAME.1` and on: parts that ctest -j runs side by side, so that no processor is left with one
-# long program at the end; ctest begins with those of many parts.
+# long program at the end; ctest begins with fuzzers and those of many parts.
 function(headcrash_add_unit_test name)
   cmake_parse_arguments(ARG "" "SHARDS" "LABELS" ${ARGN})
   if(NOT ARG_SHARDS)
@@ -89,7 +90,7 @@ function(headcrash_library name)
   cmake_parse_arguments(ARG "HOT" "SHARDS" "SOURCES;TESTS;FUZZERS;DEPENDS;TEST_LABELS" ${ARGN})
   add_library(headcrash_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(headcrash_${name} PUBLIC headcrash_options fmt::fmt ${ARG_DEPENDS})
-  if(ARG_HOT AND HEADCRASH_SANITIZE)
+  if(ARG_HOT AND HEADCRASH_SANITIZE MATCHES address)
     target_compile_options(headcrash_${name} PRIVATE -O1)
     headcrash_use_precompiled(hot headcrash_${name})
   else()
@@ -113,7 +114,7 @@ function(headcrash_library name)
     target_link_libraries(headcrash_${name}_fuzz PRIVATE headcrash_${name} GTest::gtest_main)
     headcrash_use_precompiled(test headcrash_${name}_fuzz)
     add_test(NAME fuzz.${name} COMMAND headcrash_${name}_fuzz)
-    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 7200)
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 7200 COST 10)   # some seconds for each of its targets
     add_dependencies(unit_tests headcrash_${name}_fuzz)
     if(NOT HEADCRASH_UNIT_TESTS)
       set_target_properties(headcrash_${name}_fuzz PROPERTIES EXCLUDE_FROM_ALL ON)
@@ -135,6 +136,9 @@ function(headcrash_embed target)
             -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
     DEPENDS ${paths} ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
     VERBATIM)
+  # A command of one target waits for all libraries of that target, and who includes its header waits for the command. Of
+  # two targets it waits only for what both of them need: for nothing.
+  add_custom_target(${stem}_embedded DEPENDS ${out}/${stem}_embedded.cc ${out}/${stem}_embedded.h)
   target_sources(${target} PRIVATE ${out}/${stem}_embedded.cc ${out}/${stem}_embedded.h)
   target_include_directories(${target} PRIVATE ${out})
 endfunction()
