@@ -75,6 +75,7 @@ class PosixVfs : public Vfs {
   VfsResult<void> drop_caches() override;
   /// Of what mount_file_system() has mounted at the root (kernel.h); ENOTSUP for any other root.
   VfsResult<void> remount() override;
+  VfsResult<void> remount_read_only() override;  ///< as remount()
   VfsResult<void> freeze() override;
 
   void cpu(std::int64_t ns) override;

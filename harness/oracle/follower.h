@@ -158,6 +158,7 @@ class Follower {
   bool empty(TokenId directory) const { return live_[history_.tokens[directory].object].empty(); }
 
   Result<void> write(const workload::Operation& operation);
+  void write_bytes(ObjectHistory& file, const workload::Operation& operation);
   Result<void> truncate(const workload::Operation& operation);
   Result<void> reshape(const workload::Operation& operation);
   void zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_t end);
@@ -169,6 +170,10 @@ class Follower {
   /// The content of a file has changed, and with it the time of its modification.
   void modified(ObjectHistory& file) {
     if (!file.times.empty() && file.times.back().second) file.times.emplace_back(index_, std::nullopt);
+  }
+  /// It may have been read, or been mapped, which counts as that.
+  void accessed(ObjectHistory& file) {
+    if (!file.accesses.empty() && file.accesses.back().second) file.accesses.emplace_back(index_, std::nullopt);
   }
   std::uint64_t size(const ObjectHistory& file) const {
     return file.sizes.empty() ? 0 : file.sizes.back().second;

@@ -171,6 +171,7 @@ bool Draft::possible(const Operation& operation) const {
       return is(operation.path, FileType::regular) ||
              (is_open_file(operation.path) && is(operation.path, FileType::directory));
     case Kind::remount:
+    case Kind::remount_read_only:
       return open_files_.empty();
     case Kind::tmpfile:
       return !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;

@@ -131,6 +131,8 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return share(operation, vfs);
     case Kind::remount:
       return vfs.remount();
+    case Kind::remount_read_only:
+      return vfs.remount_read_only();
     case Kind::freeze:
       return vfs.freeze();
     case Kind::evict:
@@ -164,6 +166,8 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return vfs.set_attributes(operation.path, {.user = operation.user, .group = operation.group});
     case Kind::touch:
       return vfs.set_modified(operation.path, operation.seconds * kNsPerSecond);
+    case Kind::access:
+      return vfs.set_attributes(operation.path, {.accessed_ns = operation.seconds * kNsPerSecond});
     case Kind::flags:
       return vfs.set_flags(operation.path, operation.flags, known_flags());
     case Kind::project:
