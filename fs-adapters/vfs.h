@@ -49,7 +49,8 @@ struct OpenOptions {
   bool sync = false;       ///< O_SYNC
   bool data_sync = false;  ///< O_DSYNC
   bool direct = false;     ///< O_DIRECT: buffers, offsets and lengths aligned to the device's blocks
-  bool no_access_time = false;  ///< O_NOATIME: reading leaves the time of access alone, where a kernel would not
+  bool no_access_time =
+      false;  ///< O_NOATIME: reading leaves the time of access alone, where a kernel would not
   std::uint32_t mode = 0644;
 };
 
@@ -199,6 +200,14 @@ class Vfs {
   virtual VfsResult<void> fsync_directory(std::string_view path) = 0;
   /// For fsync() and close() alone.
   virtual VfsResult<FileHandle> open_directory(std::string_view /*path*/) { return refuse(ENOTSUP); }
+
+  // Subvolumes, of file systems that have them: directories, of which a snapshot is another one.
+  virtual VfsResult<void> make_subvolume(std::string_view /*path*/) { return refuse(ENOTSUP); }
+  /// `from`: a subvolume, or "" for the root.
+  virtual VfsResult<void> snapshot(std::string_view /*from*/, std::string_view /*path*/) {
+    return refuse(ENOTSUP);
+  }
+  virtual VfsResult<void> remove_subvolume(std::string_view /*path*/) { return refuse(ENOTSUP); }
 
   // Attributes. stat does not follow symbolic links.
   virtual VfsResult<FileStatus> stat(std::string_view path) = 0;

@@ -117,7 +117,8 @@ std::string block_check(const oracle::Finding& finding, std::span<const oracle::
   // A block may then be another one's, or two writes', which no sum of this one's versions tells.
   const bool blocks_move = std::ranges::any_of(operations, [](const Operation& operation) {
     const bool begins_inside = workload::is_write(operation.kind) && operation.offset % kStampBytes != 0;
-    return begins_inside || workload::moves_blocks(operation.kind) || operation.kind == Operation::Kind::clone;
+    return begins_inside || workload::moves_blocks(operation.kind) ||
+           operation.kind == Operation::Kind::clone;
   });
   if (blocks_move) return "";
   unsigned long long block = 0;

@@ -133,6 +133,12 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
       return "mkdir " + path;
     case Kind::rmdir:
       return "rmdir " + path;
+    case Kind::subvolume:
+      return "btrfs -q subvolume create " + path;
+    case Kind::snapshot:
+      return fmt::format("btrfs -q subvolume snapshot {} {}", path, target);
+    case Kind::remove_subvolume:
+      return "btrfs -q subvolume delete " + path;
     case Kind::create:
       return "create " + path;
     case Kind::unlink:

@@ -121,7 +121,8 @@ VfsResult<void> read_only_for_a_moment(const std::string& target) {
   if (found == mounts().end()) return refuse(ENOTSUP);
   const MountOptions options = parse_mount_options(found->second.options);
   for (const unsigned long read_only : {static_cast<unsigned long>(MS_RDONLY), 0UL}) {
-    const unsigned long flags = (options.flags & ~static_cast<unsigned long>(MS_RDONLY)) | MS_REMOUNT | read_only;
+    const unsigned long flags =
+        (options.flags & ~static_cast<unsigned long>(MS_RDONLY)) | MS_REMOUNT | read_only;
     if (::mount(nullptr, target.c_str(), nullptr, flags, options.data.c_str()) != 0) return refuse(errno);
   }
   return {};

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <spawn.h>
@@ -47,6 +48,18 @@ auto with_inode(const VfsResult<std::string>& full, auto&& act) -> decltype(act(
   if (inode < 0) return refuse(errno);
   auto acted = act(inode);
   ::close(inode);
+  return acted;
+}
+
+/// With the directory open that holds the last component of the path, and that component.
+VfsResult<void> with_parent(const VfsResult<std::string>& full, auto&& act) {
+  if (!full) return refuse(full.error().value);
+  const std::size_t slash = full->rfind('/');
+  if (slash == std::string::npos) return refuse(EINVAL);
+  const int parent = ::open(full->substr(0, slash).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (parent < 0) return refuse(errno);
+  const VfsResult<void> acted = act(parent, full->substr(slash + 1));
+  ::close(parent);
   return acted;
 }
 
@@ -409,6 +422,47 @@ VfsResult<FileHandle> PosixVfs::open_directory(std::string_view path) {
   return FileHandle{folder};
 }
 
+VfsResult<void> PosixVfs::make_subvolume(std::string_view path) {
+  return with_parent(resolve(path), [&](int parent, const std::string& name) -> VfsResult<void> {
+    btrfs_ioctl_vol_args arguments{};
+    if (name.size() >= sizeof arguments.name) return refuse(ENAMETOOLONG);
+    name.copy(arguments.name, name.size());
+    return outcome(::ioctl(parent, BTRFS_IOC_SUBVOL_CREATE, &arguments));
+  });
+}
+
+VfsResult<void> PosixVfs::snapshot(std::string_view from, std::string_view path) {
+  return with_inode(resolve(from), [&](int source) {
+    return with_parent(resolve(path), [&](int parent, const std::string& name) -> VfsResult<void> {
+      btrfs_ioctl_vol_args_v2 arguments{};
+      if (name.size() >= sizeof arguments.name) return refuse(ENAMETOOLONG);
+      arguments.fd = source;
+      name.copy(arguments.name, name.size());
+      return outcome(::ioctl(parent, BTRFS_IOC_SNAP_CREATE_V2, &arguments));
+    });
+  });
+}
+
+VfsResult<void> PosixVfs::remove_subvolume(std::string_view path) {
+  return with_parent(resolve(path), [&](int parent, const std::string& name) -> VfsResult<void> {
+    btrfs_ioctl_vol_args arguments{};
+    if (name.size() >= sizeof arguments.name) return refuse(ENAMETOOLONG);
+    name.copy(arguments.name, name.size());
+    return outcome(::ioctl(parent, BTRFS_IOC_SNAP_DESTROY, &arguments));
+  });
+}
+
+/// Those of the root's device stay as they are.
+std::uint64_t PosixVfs::number_of(std::uint32_t major, std::uint32_t minor, std::uint64_t inode) {
+  constexpr unsigned kInodeBits = 48;
+  const std::lock_guard lock(devices_mutex_);
+  struct statx root {};
+  if (devices_.empty() && ::statx(AT_FDCWD, root_.c_str(), 0, STATX_INO, &root) == 0)
+    devices_[{root.stx_dev_major, root.stx_dev_minor}] = 0;
+  const std::uint64_t device = devices_.try_emplace({major, minor}, devices_.size()).first->second;
+  return inode | device << kInodeBits;
+}
+
 VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
   const auto full = resolve(path);
   if (!full) return refuse(full.error().value);
@@ -416,7 +470,7 @@ VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
   if (::statx(AT_FDCWD, full->c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status) != 0)
     return refuse(errno);
   const auto ns = [](const statx_timestamp& time) { return time.tv_sec * kNsPerSecond + time.tv_nsec; };
-  FileStatus told{.inode = status.stx_ino,
+  FileStatus told{.inode = number_of(status.stx_dev_major, status.stx_dev_minor, status.stx_ino),
                   .type = type_of(status.stx_mode, makedev(status.stx_rdev_major, status.stx_rdev_minor)),
                   .mode = status.stx_mode & 07777U,
                   .links = status.stx_nlink,

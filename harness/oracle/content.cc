@@ -221,7 +221,8 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
     BlockHead cut = contents.back();  // where nothing follows the stamp's end
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =
-        !held.zero && (held.bytes < kStampBytes || held.has_hole() || held.mixed || length < workload::kStampHeaderBytes) &&
+        !held.zero &&
+        (held.bytes < kStampBytes || held.has_hole() || held.mixed || length < workload::kStampHeaderBytes) &&
         std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(told), observed.begin());
     contents.push_back(cut);
     return same;
@@ -251,7 +252,8 @@ struct BlockFault {
 
 std::string describe(const ObjectHistory& object, std::uint64_t block, const Permitted& permitted) {
   const Held& held = permitted.persistent;
-  if (held.mixed) return fmt::format("a part of version {} of file {} in it, or newer", held.version, held.file);
+  if (held.mixed)
+    return fmt::format("a part of version {} of file {} in it, or newer", held.version, held.file);
   if (!held.zero && (held.file != object.file || held.displacement != 0))
     return fmt::format("version {} of block {} of file {} or newer", held.version,
                        static_cast<std::int64_t>(block) + held.displacement, held.file);

@@ -34,8 +34,8 @@ Bytes stamp_of(const Held& held, std::uint64_t block) {
   if (held.zero) return bytes;
   const auto stamped = static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
   workload::write_stamp({held.file, held.version, stamped}, bytes);
-  std::fill(bytes.begin() + held.hole.first, bytes.begin() + std::min<std::uint32_t>(held.hole.end, kStampBytes),
-            std::byte{0});
+  std::fill(bytes.begin() + held.hole.first,
+            bytes.begin() + std::min<std::uint32_t>(held.hole.end, kStampBytes), std::byte{0});
   return bytes;
 }
 

@@ -148,8 +148,8 @@ void Follower::write_bytes(ObjectHistory& file, const Operation& operation) {
   }
   if (first_block >= end_block) return;
   const auto last_bytes = static_cast<std::uint32_t>(end - (end_block - 1) * kStampBytes);
-  file.blocks.push_back({index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version, last_bytes,
-                         operation.file});
+  file.blocks.push_back({index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version,
+                         last_bytes, operation.file});
 }
 
 Result<void> Follower::truncate(const Operation& operation) {
@@ -277,6 +277,12 @@ Result<void> Follower::act(const Operation& operation) {
   switch (operation.kind) {
     case Kind::mkdir:
       return make(operation.path, {.type = FileType::directory});
+    case Kind::subvolume:
+      return make(operation.path, {.type = FileType::directory, .subvolume = true});
+    case Kind::snapshot:
+      return snapshot(operation);
+    case Kind::remove_subvolume:
+      return remove_subvolume(operation.path);
     case Kind::create:
       return make(operation.path, {.type = FileType::regular});
     case Kind::mknod:

@@ -73,8 +73,8 @@ struct BlockEvent {
   enum class Kind : std::uint8_t {
     stamp,  ///< `version`; the last block only in its first `bytes`
     zero,
-    trim,  ///< truncated in the middle of a block: only its first `bytes` stay
-    hole,  ///< zeroes in the middle of one block
+    trim,   ///< truncated in the middle of a block: only its first `bytes` stay
+    hole,   ///< zeroes in the middle of one block
     patch,  ///< bytes of a stamp in the middle of one block
   };
   std::size_t operation;
@@ -85,7 +85,7 @@ struct BlockEvent {
   std::uint32_t file = 0;         ///< of the stamp: another's where a clone shares its blocks
   std::int64_t displacement = 0;  ///< the block's number in its stamp, less that in this file (held.h)
   bool moved = false;             ///< by a MoveEvent, from another place of the same file
-  BlockHole hole = {};            ///< hole, patch: where; of a stamp: what has been zeroed in it where it comes from
+  BlockHole hole = {};  ///< hole, patch: where; of a stamp: what has been zeroed in it where it comes from
   std::optional<BlockHead> mixed = {};  ///< of a stamp: as Held has it
 };
 /// collapse and insert. What they make of each block is in events of their own; a cut may also leave blocks that
@@ -111,6 +111,7 @@ struct DataCover {
 
 struct ObjectHistory {
   FileType type = FileType::regular;
+  bool subvolume = false;  ///< of a directory
   std::size_t made_by = 0;
   std::uint32_t file = 0;                ///< its number in stamps; 0 before the first write
   std::set<std::uint32_t> shared_files;  ///< the numbers in stamps that clones gave it

@@ -79,7 +79,8 @@ void judge_time(const Times& times, const AttributeCovers& covers, const Horizon
 
 /// Nobody sets a time of creation, and the host does not know the guest's clock: one that was kept with the inode is no
 /// time before there were such file systems.
-void judge_birth(const AttributeCovers& covers, const ObservedObject& observed, std::vector<Finding>& findings) {
+void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
+                 std::vector<Finding>& findings) {
   if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds) return;
   findings.push_back({Verdict::lost_synced_data, covers.posix ? Tier::posix : Tier::documented, observed.path,
                       "a time of creation", fmt::format("created at {}", *observed.born_seconds)});
@@ -157,7 +158,8 @@ std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObje
   }
   if (promises.keeps_times) {
     judge_time(object.times, covers, horizon, observed.modified_seconds, observed.path, "modified", findings);
-    judge_time(object.accesses, covers, horizon, observed.accessed_seconds, observed.path, "accessed", findings);
+    judge_time(object.accesses, covers, horizon, observed.accessed_seconds, observed.path, "accessed",
+               findings);
     judge_birth(covers, observed, findings);
   }
   if (promises.keeps_allocation && observed.allocated_bytes) {

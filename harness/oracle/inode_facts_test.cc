@@ -121,7 +121,8 @@ TEST(InodeFacts, ATimeOfAccessThatWasSetStaysUntilTheFileIsReadOrMapped) {
   EXPECT_EQ(judge_file({"create a", "sync", "access a 1000000000", "touch a 1200000000", "fsync a"}, 4,
                        at(1200000000)),
             kLostByFsync);
-  const Lines mapped{"create a", "write a 0 512 1 1", "sync", "access a 1000000000", "fsync a", "store a 0 512 1 2"};
+  const Lines mapped{"create a", "write a 0 512 1 1", "sync", "access a 1000000000",
+                     "fsync a",  "store a 0 512 1 2"};
   ObservedObject read = file("a", 1, 1, 1, 3);
   read.accessed_seconds = 1700000000;
   EXPECT_EQ(judge_file(mapped, 4, read), kFine) << "the mapping may have come";
@@ -134,7 +135,8 @@ TEST(InodeFacts, ATimeOfCreationIsThereOnceTheInodeWasKept) {
   EXPECT_EQ(judge_file({"create a", "fsyncdir .", "fsync a"}, 2, born), kFine);
   EXPECT_EQ(judge_file({"create a", "fsyncdir .", "fsync a"}, 2, unborn), kLostByFsync);
   EXPECT_EQ(judge_file({"create a", "fsyncdir ."}, 1, unborn), kFine) << "its inode was not kept";
-  EXPECT_EQ(judge_file({"create a", "sync"}, 1, unborn), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(judge_file({"create a", "sync"}, 1, unborn),
+            (Found{{Verdict::lost_synced_data, Tier::documented}}));
   EXPECT_EQ(judge_file({"create a", "sync"}, 1, unborn, {.keeps_times = false}), kFine);
   const auto entry = nlohmann::json::parse(R"({"path":"a","type":"file","accessed":7,"born":-1})");
   EXPECT_EQ(parse_entry(entry)->accessed_seconds, 7);

@@ -102,7 +102,8 @@ ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t 
   std::array<std::byte, workload::kStampBytes> block{}, fresh;
   if (version != 0) workload::write_stamp({1, version, 0}, block);
   workload::write_stamp({1, newer, 0}, fresh);
-  std::copy(fresh.begin() + static_cast<std::ptrdiff_t>(first), fresh.begin() + static_cast<std::ptrdiff_t>(end),
+  std::copy(fresh.begin() + static_cast<std::ptrdiff_t>(first),
+            fresh.begin() + static_cast<std::ptrdiff_t>(end),
             block.begin() + static_cast<std::ptrdiff_t>(first));
   ObservedObject a = file("a", 1, 1, newer, 1);
   a.runs[0].kind = ContentRun::Kind::foreign;

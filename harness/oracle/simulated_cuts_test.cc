@@ -44,8 +44,8 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
     busy.weights.at(static_cast<std::size_t>(kind)) = 2;
   for (const Kind kind : {Kind::store, Kind::msync, Kind::sync_range})
     busy.weights.at(static_cast<std::size_t>(kind)) = 3;
-  for (const Kind kind : {Kind::remount, Kind::remount_read_only, Kind::freeze, Kind::evict, Kind::mknod, Kind::flags,
-                          Kind::write_direct_dsync, Kind::write_uring})
+  for (const Kind kind : {Kind::remount, Kind::remount_read_only, Kind::freeze, Kind::evict, Kind::mknod,
+                          Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     busy.weights.at(static_cast<std::size_t>(kind)) = 1;
   busy.any_byte = seed % 3 == 0;
   // Every other list moves and shares ranges, in files that are long enough.

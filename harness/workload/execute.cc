@@ -86,6 +86,12 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return vfs.mkdir(operation.path, 0755);
     case Kind::rmdir:
       return vfs.rmdir(operation.path);
+    case Kind::subvolume:
+      return vfs.make_subvolume(operation.path);
+    case Kind::snapshot:
+      return vfs.snapshot(operation.path, operation.target);
+    case Kind::remove_subvolume:
+      return vfs.remove_subvolume(operation.path);
     case Kind::create:
       return with_file(vfs, operation.path, {.create = true, .exclusive = true},
                        [](FileHandle) { return VfsResult<void>{}; });

@@ -81,7 +81,10 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::write_direct_dsync, "write-direct-dsync", "polfv"},
                                                     {Kind::write_uring, "write-uring", "polfv"},
                                                     {Kind::remount_read_only, "remount-ro", ""},
-                                                    {Kind::access, "access", "ps"}}};
+                                                    {Kind::access, "access", "ps"},
+                                                    {Kind::subvolume, "subvolume", "p"},
+                                                    {Kind::snapshot, "snapshot", "pt"},
+                                                    {Kind::remove_subvolume, "remove-subvolume", "p"}}};
 
 /// As chattr(1) calls them.
 struct InodeFlag {
@@ -205,7 +208,8 @@ std::string format_argument(char letter, const Operation& operation) {
 }
 
 bool takes_the_root(Kind kind) {
-  return kind == Kind::fsync_directory || kind == Kind::setxattr || kind == Kind::removexattr;
+  return kind == Kind::fsync_directory || kind == Kind::setxattr || kind == Kind::removexattr ||
+         kind == Kind::snapshot;
 }
 
 /// msync and sync-range, and what moves or goes past the page cache, are of stamps.

@@ -28,6 +28,9 @@
 //   access PATH SECONDS                       sets a file's time of access, likewise
 //   flags PATH LETTERS                        of the inode, as chattr has them: these of aACdDisSu, "-" for none
 //   project PATH NUMBER                       of quotas, at most 65534
+//   subvolume PATH                            a directory that can be snapshotted, where the file system has such (btrfs)
+//   snapshot FROM PATH                        PATH is a subvolume with all that is in FROM, which is one, or "."
+//   remove-subvolume PATH                     with all that is in it
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
 //   remount                                   unmounted and mounted again; keeps everything. No file is open, and there
 //                                             is one thread
@@ -145,6 +148,9 @@ struct Operation {
     write_uring,
     remount_read_only,
     access,
+    subvolume,
+    snapshot,
+    remove_subvolume,
   };
   Kind kind = Kind::sync;
   std::string path;
@@ -166,7 +172,7 @@ struct Operation {
   std::int64_t seconds = 0;           ///< touch, access: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 56;
+inline constexpr std::size_t kOperationKinds = 59;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;

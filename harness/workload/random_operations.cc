@@ -285,8 +285,8 @@ RandomOptions with_later_words(RandomOptions options) {
     for (const Kind kind : kinds) options.weights.at(static_cast<std::size_t>(kind)) = weight;
   };
   options.any_byte = true;
-  weigh({Kind::chmod, Kind::chown, Kind::touch, Kind::access, Kind::flags, Kind::mknod, Kind::sync_range, Kind::freeze,
-         Kind::evict, Kind::write_direct_dsync, Kind::write_uring},
+  weigh({Kind::chmod, Kind::chown, Kind::touch, Kind::access, Kind::flags, Kind::mknod, Kind::sync_range,
+         Kind::freeze, Kind::evict, Kind::write_direct_dsync, Kind::write_uring},
         1);
   weigh({Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe, Kind::store, Kind::msync}, 3);
   if (options.threads == 1) weigh({Kind::remount, Kind::remount_read_only}, 1);

@@ -28,7 +28,8 @@ struct RandomOptions {
   /// Bytes behind the first words of every other symbolic link, at most. Lists differ in nothing
   /// else.
   std::uint32_t longest_target = 0;
-  bool any_byte = false;  ///< of writes, and ranges that are allocated, punched or zeroed: not multiples of 512 only
+  bool any_byte =
+      false;  ///< of writes, and ranges that are allocated, punched or zeroed: not multiples of 512 only
   /// How often each kind is drawn, against the others; 0 leaves it out. In the order of Operation::Kind.
   /// Whiteouts, which many file systems do not know, are left out: they have a pattern of their own. So are
   /// the words that came later (with_later_words): equal seeds keep their lists.

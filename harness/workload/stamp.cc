@@ -48,7 +48,8 @@ void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offse
     const std::size_t length = std::min(kStampBytes - begins, data.size() - done);
     std::array<std::byte, kStampBytes> whole;
     write_stamp({file, version, (offset + done) / kStampBytes}, whole);
-    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(begins), length, data.begin() + static_cast<std::ptrdiff_t>(done));
+    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(begins), length,
+                data.begin() + static_cast<std::ptrdiff_t>(done));
     done += length;
   }
 }

@@ -535,7 +535,8 @@ void ReferenceModel::fill_in(FileId file, const Cut& cut, std::mt19937_64& rando
     if (operation.kind == Kind::project) object.project = operation.project;
     if (operation.kind == Kind::touch) object.modified_seconds = operation.seconds;
     if (operation.kind == Kind::access) object.accessed_seconds = operation.seconds;
-    if (operation.kind == Kind::store || operation.kind == Kind::write_mapped || operation.kind == Kind::msync)
+    if (operation.kind == Kind::store || operation.kind == Kind::write_mapped ||
+        operation.kind == Kind::msync)
       object.accessed_seconds = 0;
     if (changes_content(operation) || is_fallocate(operation)) object.modified_seconds = 0;
   }
