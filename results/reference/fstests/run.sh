@@ -15,7 +15,7 @@ for list; do
   for adapter in $adapters; do
     case $name in btrfs-*) case $adapter in btrfs*) ;; *) continue ;; esac ;; esac
     status=0
-    "$headcrash" explore --fs "$adapter" --workload "$list" --strategy lose-all,prefix --size 320M --budget "${BUDGET:-120}" --jobs 1 \
+    "$headcrash" explore --fs "$adapter" --workload "$list" --strategy lose-all,prefix --size 320M --budget 60 --jobs 1 \
       --quiet --json >"$out" 2>"$out.err" || status=$?
     python3 - "$name" "$adapter" "$status" "$out" "$out.err" <<'P'
 import json, sys
