@@ -49,6 +49,8 @@ struct OpenOptions {
   bool sync = false;       ///< O_SYNC
   bool data_sync = false;  ///< O_DSYNC
   bool direct = false;     ///< O_DIRECT: buffers, offsets and lengths aligned to the device's blocks
+  bool no_access_time =
+      false;  ///< O_NOATIME: reading leaves the time of access alone, where a kernel would not
   std::uint32_t mode = 0644;
 };
 
@@ -65,6 +67,7 @@ struct FileStatus {
   std::int64_t modified_ns = 0;  ///< since the epoch
   // What only some know; workloads do not look at it.
   std::int64_t accessed_ns = 0, changed_ns = 0;
+  std::optional<std::int64_t> born_ns = {};  ///< of the creation of the file
   std::uint32_t user = 0, group = 0;
   std::uint64_t generation = 0;  ///< of the inode's number
 };
@@ -198,6 +201,14 @@ class Vfs {
   /// For fsync() and close() alone.
   virtual VfsResult<FileHandle> open_directory(std::string_view /*path*/) { return refuse(ENOTSUP); }
 
+  // Subvolumes, of file systems that have them: directories, of which a snapshot is another one.
+  virtual VfsResult<void> make_subvolume(std::string_view /*path*/) { return refuse(ENOTSUP); }
+  /// `from`: a subvolume, or "" for the root.
+  virtual VfsResult<void> snapshot(std::string_view /*from*/, std::string_view /*path*/) {
+    return refuse(ENOTSUP);
+  }
+  virtual VfsResult<void> remove_subvolume(std::string_view /*path*/) { return refuse(ENOTSUP); }
+
   // Attributes. stat does not follow symbolic links.
   virtual VfsResult<FileStatus> stat(std::string_view path) = 0;
   virtual VfsResult<void> chmod(std::string_view path, std::uint32_t mode) = 0;
@@ -235,6 +246,8 @@ class Vfs {
   virtual VfsResult<void> drop_caches() = 0;
   /// Unmounts it and mounts it again as it was; EBUSY while something is open.
   virtual VfsResult<void> remount() { return refuse(ENOTSUP); }
+  /// Read-only for a moment, then writable again; EBUSY while a file is open for writing.
+  virtual VfsResult<void> remount_read_only() { return refuse(ENOTSUP); }
   /// FIFREEZE and FITHAW: for a moment all is on the disk and nothing changes.
   virtual VfsResult<void> freeze() { return refuse(ENOTSUP); }
 

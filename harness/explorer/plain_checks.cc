@@ -114,9 +114,11 @@ std::string block_check(const oracle::Finding& finding, std::span<const oracle::
                         std::span<const Operation> operations, Content content) {
   const std::size_t in = finding.expected.rfind(" in block ");
   if (in == std::string::npos) return "";
-  // A block may then be another one's, which no sum of this one's versions tells.
+  // A block may then be another one's, or two writes', which no sum of this one's versions tells.
   const bool blocks_move = std::ranges::any_of(operations, [](const Operation& operation) {
-    return workload::moves_blocks(operation.kind) || operation.kind == Operation::Kind::clone;
+    const bool begins_inside = workload::is_write(operation.kind) && operation.offset % kStampBytes != 0;
+    return begins_inside || workload::moves_blocks(operation.kind) ||
+           operation.kind == Operation::Kind::clone;
   });
   if (blocks_move) return "";
   unsigned long long block = 0;

@@ -133,6 +133,12 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
       return "mkdir " + path;
     case Kind::rmdir:
       return "rmdir " + path;
+    case Kind::subvolume:
+      return "btrfs -q subvolume create " + path;
+    case Kind::snapshot:
+      return fmt::format("btrfs -q subvolume snapshot {} {}", path, target);
+    case Kind::remove_subvolume:
+      return "btrfs -q subvolume delete " + path;
     case Kind::create:
       return "create " + path;
     case Kind::unlink:
@@ -185,6 +191,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
       return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path, target);
     case Kind::remount:
       return fail(subject, "what is recorded in the script is one mount");
+    case Kind::remount_read_only:
+      return std::string("mount -o remount,ro . && mount -o remount,rw .");
     case Kind::freeze:
       return std::string("io -x -c freeze -c thaw .");
     case Kind::evict:
@@ -214,6 +222,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
       return fmt::format("chown {}:{} {}", operation.user, operation.group, path);
     case Kind::touch:
       return fmt::format("touch -c -m -d @{} {}", operation.seconds, path);
+    case Kind::access:
+      return fmt::format("touch -c -a -d @{} {}", operation.seconds, path);
     case Kind::fsync:
     case Kind::fsync_directory:
       return "io -c fsync " + path;

@@ -90,7 +90,7 @@ class Runs {
 // Fills `entry` with the content of a file; `errno` says where reading stopped, `cut` that a limit did.
 void describe_content(Vfs& vfs, const std::string& path, const DumpLimits& limits,
                       std::span<std::byte> buffer, json& entry) {
-  const auto file = vfs.open(path, {});
+  const auto file = vfs.open(path, {.no_access_time = true});
   if (!file) {
     entry["errno"] = file.error().value;
     return;
@@ -185,6 +185,10 @@ json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimi
   entry["group"] = status->group;
   entry["allocated"] = status->allocated_bytes;
   entry["modified"] = status->modified_ns / kNsPerSecond;
+  if (status->type == FileType::regular) {
+    entry["accessed"] = status->accessed_ns / kNsPerSecond;
+    if (status->born_ns) entry["born"] = *status->born_ns / kNsPerSecond;
+  }
   entry["inode"] = status->inode;
   if (status->type == FileType::symlink) {
     const auto target = vfs.readlink(path);

@@ -116,6 +116,18 @@ VfsResult<void> mount_again(const std::string& target) {
   return mount_file_system(mount.source, target, mount.type, mount.options);
 }
 
+VfsResult<void> read_only_for_a_moment(const std::string& target) {
+  const auto found = mounts().find(target);
+  if (found == mounts().end()) return refuse(ENOTSUP);
+  const MountOptions options = parse_mount_options(found->second.options);
+  for (const unsigned long read_only : {static_cast<unsigned long>(MS_RDONLY), 0UL}) {
+    const unsigned long flags =
+        (options.flags & ~static_cast<unsigned long>(MS_RDONLY)) | MS_REMOUNT | read_only;
+    if (::mount(nullptr, target.c_str(), nullptr, flags, options.data.c_str()) != 0) return refuse(errno);
+  }
+  return {};
+}
+
 void sync_everything() {
   ::sync();
   std::ifstream mounts("/proc/self/mounts");

@@ -23,6 +23,8 @@ VfsResult<void> mount_file_system(const std::string& source, const std::string& 
 VfsResult<void> unmount_file_system(const std::string& target);
 /// Unmounts what mount_file_system() has mounted there and mounts it as then. ENOTSUP: it has not.
 VfsResult<void> mount_again(const std::string& target);
+/// Makes it read-only, and writable again as it was. ENOTSUP likewise; EBUSY: a file is open for writing.
+VfsResult<void> read_only_for_a_moment(const std::string& target);
 /// sync(2), and what the kernel does not tell our own file systems of (fs-adapters/fuse/ioctls.h).
 void sync_everything();
 

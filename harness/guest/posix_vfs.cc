@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <spawn.h>
@@ -10,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -47,6 +49,24 @@ auto with_inode(const VfsResult<std::string>& full, auto&& act) -> decltype(act(
   auto acted = act(inode);
   ::close(inode);
   return acted;
+}
+
+/// With the directory open that holds the last component of the path, and that component.
+VfsResult<void> with_parent(const VfsResult<std::string>& full, auto&& act) {
+  if (!full) return refuse(full.error().value);
+  const std::size_t slash = full->rfind('/');
+  if (slash == std::string::npos) return refuse(EINVAL);
+  const int parent = ::open(full->substr(0, slash).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (parent < 0) return refuse(errno);
+  const VfsResult<void> acted = act(parent, full->substr(slash + 1));
+  ::close(parent);
+  return acted;
+}
+
+timespec as_timespec(const std::optional<std::int64_t>& ns) {
+  if (!ns) return {.tv_sec = 0, .tv_nsec = UTIME_OMIT};
+  const std::int64_t rest = (*ns % kNsPerSecond + kNsPerSecond) % kNsPerSecond;
+  return {.tv_sec = (*ns - rest) / kNsPerSecond, .tv_nsec = rest};
 }
 
 int descriptor(FileHandle file) {
@@ -140,7 +160,12 @@ VfsResult<FileHandle> PosixVfs::open(std::string_view path, const OpenOptions& o
   if (options.sync) flags |= O_SYNC;
   if (options.data_sync) flags |= O_DSYNC;
   if (options.direct) flags |= O_DIRECT;
+  if (options.no_access_time) flags |= O_NOATIME;
   int file = ::open(full->c_str(), flags | O_RDWR, options.mode);
+  if (file < 0 && errno == EPERM && options.no_access_time) {  // it belongs to somebody else
+    flags &= ~O_NOATIME;
+    file = ::open(full->c_str(), flags | O_RDWR, options.mode);
+  }
   if (file < 0 && (errno == EROFS || errno == EACCES || errno == EPERM) && !options.create &&
       !options.truncate) {
     file = ::open(full->c_str(), flags | O_RDONLY);
@@ -397,20 +422,66 @@ VfsResult<FileHandle> PosixVfs::open_directory(std::string_view path) {
   return FileHandle{folder};
 }
 
+VfsResult<void> PosixVfs::make_subvolume(std::string_view path) {
+  return with_parent(resolve(path), [&](int parent, const std::string& name) -> VfsResult<void> {
+    btrfs_ioctl_vol_args arguments{};
+    if (name.size() >= sizeof arguments.name) return refuse(ENAMETOOLONG);
+    name.copy(arguments.name, name.size());
+    return outcome(::ioctl(parent, BTRFS_IOC_SUBVOL_CREATE, &arguments));
+  });
+}
+
+VfsResult<void> PosixVfs::snapshot(std::string_view from, std::string_view path) {
+  return with_inode(resolve(from), [&](int source) {
+    return with_parent(resolve(path), [&](int parent, const std::string& name) -> VfsResult<void> {
+      btrfs_ioctl_vol_args_v2 arguments{};
+      if (name.size() >= sizeof arguments.name) return refuse(ENAMETOOLONG);
+      arguments.fd = source;
+      name.copy(arguments.name, name.size());
+      return outcome(::ioctl(parent, BTRFS_IOC_SNAP_CREATE_V2, &arguments));
+    });
+  });
+}
+
+VfsResult<void> PosixVfs::remove_subvolume(std::string_view path) {
+  return with_parent(resolve(path), [&](int parent, const std::string& name) -> VfsResult<void> {
+    btrfs_ioctl_vol_args arguments{};
+    if (name.size() >= sizeof arguments.name) return refuse(ENAMETOOLONG);
+    name.copy(arguments.name, name.size());
+    return outcome(::ioctl(parent, BTRFS_IOC_SNAP_DESTROY, &arguments));
+  });
+}
+
+/// Those of the root's device stay as they are.
+std::uint64_t PosixVfs::number_of(std::uint32_t major, std::uint32_t minor, std::uint64_t inode) {
+  constexpr unsigned kInodeBits = 48;
+  const std::lock_guard lock(devices_mutex_);
+  struct statx root {};
+  if (devices_.empty() && ::statx(AT_FDCWD, root_.c_str(), 0, STATX_INO, &root) == 0)
+    devices_[{root.stx_dev_major, root.stx_dev_minor}] = 0;
+  const std::uint64_t device = devices_.try_emplace({major, minor}, devices_.size()).first->second;
+  return inode | device << kInodeBits;
+}
+
 VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
   const auto full = resolve(path);
   if (!full) return refuse(full.error().value);
-  struct stat status {};
-  if (::lstat(full->c_str(), &status) != 0) return refuse(errno);
-  return FileStatus{.inode = status.st_ino,
-                    .type = type_of(status.st_mode, status.st_rdev),
-                    .mode = status.st_mode & 07777U,
-                    .links = static_cast<std::uint32_t>(status.st_nlink),
-                    .size_bytes = static_cast<std::uint64_t>(status.st_size),
-                    .allocated_bytes = static_cast<std::uint64_t>(status.st_blocks) * 512,
-                    .modified_ns = status.st_mtim.tv_sec * kNsPerSecond + status.st_mtim.tv_nsec,
-                    .user = status.st_uid,
-                    .group = status.st_gid};
+  struct statx status {};
+  if (::statx(AT_FDCWD, full->c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status) != 0)
+    return refuse(errno);
+  const auto ns = [](const statx_timestamp& time) { return time.tv_sec * kNsPerSecond + time.tv_nsec; };
+  FileStatus told{.inode = number_of(status.stx_dev_major, status.stx_dev_minor, status.stx_ino),
+                  .type = type_of(status.stx_mode, makedev(status.stx_rdev_major, status.stx_rdev_minor)),
+                  .mode = status.stx_mode & 07777U,
+                  .links = status.stx_nlink,
+                  .size_bytes = status.stx_size,
+                  .allocated_bytes = status.stx_blocks * 512,
+                  .modified_ns = ns(status.stx_mtime),
+                  .accessed_ns = ns(status.stx_atime),
+                  .user = status.stx_uid,
+                  .group = status.stx_gid};
+  if ((status.stx_mask & STATX_BTIME) != 0) told.born_ns = ns(status.stx_btime);
+  return told;
 }
 
 VfsResult<void> PosixVfs::chmod(std::string_view path, std::uint32_t mode) {
@@ -418,9 +489,12 @@ VfsResult<void> PosixVfs::chmod(std::string_view path, std::uint32_t mode) {
       [&](const std::string& full) { return outcome(::chmod(full.c_str(), mode)); });
 }
 
+VfsResult<void> PosixVfs::set_modified(std::string_view path, std::int64_t modified_ns) {
+  return set_attributes(path, {.modified_ns = modified_ns});
+}
+
 /// Owners first: chown may take bits of the mode away.
 VfsResult<void> PosixVfs::set_attributes(std::string_view path, const AttributeChanges& changes) {
-  if (changes.accessed_ns) return refuse(ENOTSUP);
   if (changes.user || changes.group) {
     constexpr auto kAsItIs = static_cast<std::uint32_t>(-1);
     const auto full = resolve(path);
@@ -430,20 +504,10 @@ VfsResult<void> PosixVfs::set_attributes(std::string_view path, const AttributeC
   }
   if (changes.mode)
     if (auto done = chmod(path, *changes.mode); !done) return done;
-  if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
-  return {};
-}
-
-VfsResult<void> PosixVfs::set_modified(std::string_view path, std::int64_t modified_ns) {
+  if (!changes.accessed_ns && !changes.modified_ns) return {};
   const auto full = resolve(path);
   if (!full) return refuse(full.error().value);
-  std::int64_t seconds = modified_ns / kNsPerSecond;
-  std::int64_t rest = modified_ns % kNsPerSecond;
-  if (rest < 0) {
-    seconds -= 1;
-    rest += kNsPerSecond;
-  }
-  const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, {.tv_sec = seconds, .tv_nsec = rest}};
+  const timespec times[2] = {as_timespec(changes.accessed_ns), as_timespec(changes.modified_ns)};
   return outcome(::utimensat(AT_FDCWD, full->c_str(), times, AT_SYMLINK_NOFOLLOW));
 }
 
@@ -558,6 +622,10 @@ VfsResult<void> PosixVfs::drop_caches() {
 
 VfsResult<void> PosixVfs::remount() {
   return mount_again(root_);
+}
+
+VfsResult<void> PosixVfs::remount_read_only() {
+  return read_only_for_a_moment(root_);
 }
 
 VfsResult<void> PosixVfs::freeze() {

@@ -4,7 +4,11 @@
 // symbolic links in the middle of a path are the kernel's business, and the only untrusted trees are looked
 // at inside a guest.
 
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "fs-adapters/vfs.h"
 
@@ -52,6 +56,12 @@ class PosixVfs : public Vfs {
   VfsResult<void> fsync_directory(std::string_view path) override;
   VfsResult<FileHandle> open_directory(std::string_view path) override;
 
+  // btrfs.
+  VfsResult<void> make_subvolume(std::string_view path) override;
+  VfsResult<void> snapshot(std::string_view from, std::string_view path) override;
+  VfsResult<void> remove_subvolume(std::string_view path) override;
+
+  /// Inodes of a subvolume are told from those of another one, which have the same numbers.
   VfsResult<FileStatus> stat(std::string_view path) override;
   VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
@@ -75,6 +85,7 @@ class PosixVfs : public Vfs {
   VfsResult<void> drop_caches() override;
   /// Of what mount_file_system() has mounted at the root (kernel.h); ENOTSUP for any other root.
   VfsResult<void> remount() override;
+  VfsResult<void> remount_read_only() override;  ///< as remount()
   VfsResult<void> freeze() override;
 
   void cpu(std::int64_t ns) override;
@@ -82,8 +93,11 @@ class PosixVfs : public Vfs {
 
  private:
   VfsResult<std::string> resolve(std::string_view path) const;
+  std::uint64_t number_of(std::uint32_t major, std::uint32_t minor, std::uint64_t inode);
 
   std::string root_;
+  std::mutex devices_mutex_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> devices_;  ///< in the order they were seen
 };
 
 }  // namespace headcrash::guest

@@ -73,7 +73,9 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
     return;
   }
   std::vector<Held> made;
-  if (event.kind == BlockEvent::Kind::trim || event.kind == BlockEvent::Kind::hole) {
+  const bool changes_a_part = event.kind == BlockEvent::Kind::trim || event.kind == BlockEvent::Kind::hole ||
+                              event.kind == BlockEvent::Kind::patch;
+  if (changes_a_part) {
     permitted.any([&](const Held& held) {
       made.push_back(made_by(event, block, held));
       return false;
@@ -107,7 +109,8 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
            (!cover || event.operation > *cover);
   };
   const auto allocates = [&](const BlockEvent& event) {
-    return event.kind == BlockEvent::Kind::stamp || terms.stale_anywhere_in_flight;
+    return event.kind == BlockEvent::Kind::stamp || event.kind == BlockEvent::Kind::patch ||
+           terms.stale_anywhere_in_flight;
   };
   return std::any_of(object.blocks.begin(), object.blocks.end(),
                      [&](const BlockEvent& event) { return allocates(event) && touches(event); }) ||
@@ -195,20 +198,6 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   return permitted;
 }
 
-using Head = std::array<std::byte, 32>;
-
-Head head_of(const Held& held, std::uint64_t block) {
-  Head head{};
-  if (held.zero) return head;
-  std::array<std::byte, kStampBytes> stamp;
-  const auto stamped = static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
-  workload::write_stamp({held.file, held.version, stamped}, stamp);
-  std::copy_n(stamp.begin(), head.size(), head.begin());
-  for (std::size_t at = held.hole.first; at < std::min<std::size_t>(held.hole.end, head.size()); ++at)
-    head[at] = std::byte{0};
-  return head;
-}
-
 /// A hole in it shows; one of bytes that are zeroes in the stamp does not.
 bool shows_a_hole(const Held& held, std::uint64_t block) {
   if (!held.has_hole() || held.hole.many) return false;
@@ -224,15 +213,16 @@ bool shows_a_hole(const Held& held, std::uint64_t block) {
 /// cut short by the power with another one after the cut.
 bool could_be_partial(const Permitted& permitted, std::uint64_t block,
                       const std::vector<std::byte>& observed) {
-  std::vector<Head> contents;
-  const std::size_t length = std::min(observed.size(), Head{}.size());
+  std::vector<BlockHead> contents;
+  const std::size_t length = std::min(observed.size(), BlockHead{}.size());
   const bool ends_inside = permitted.any([&](const Held& held) {
     contents.push_back(head_of(held, block));
     const std::size_t told = std::min<std::size_t>(length, held.bytes);
-    Head cut = contents.back();  // where nothing follows the stamp's end
+    BlockHead cut = contents.back();  // where nothing follows the stamp's end
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =
-        !held.zero && (held.bytes < kStampBytes || held.has_hole() || length < workload::kStampHeaderBytes) &&
+        !held.zero &&
+        (held.bytes < kStampBytes || held.has_hole() || held.mixed || length < workload::kStampHeaderBytes) &&
         std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(told), observed.begin());
     contents.push_back(cut);
     return same;
@@ -240,12 +230,12 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
   const auto holes_are_somewhere = [](const Held& held) { return held.has_hole() && held.hole.many; };
   if (ends_inside || permitted.any(holes_are_somewhere)) return true;
   if (permitted.pending.empty()) return false;
-  for (const Head& first : contents) {
+  for (const BlockHead& first : contents) {
     const auto tear =
         std::mismatch(observed.begin(), observed.begin() + static_cast<std::ptrdiff_t>(length), first.begin())
             .first -
         observed.begin();
-    for (const Head& rest : contents) {
+    for (const BlockHead& rest : contents) {
       if (std::equal(observed.begin() + tear, observed.begin() + static_cast<std::ptrdiff_t>(length),
                      rest.begin() + tear))
         return true;
@@ -262,6 +252,8 @@ struct BlockFault {
 
 std::string describe(const ObjectHistory& object, std::uint64_t block, const Permitted& permitted) {
   const Held& held = permitted.persistent;
+  if (held.mixed)
+    return fmt::format("a part of version {} of file {} in it, or newer", held.version, held.file);
   if (!held.zero && (held.file != object.file || held.displacement != 0))
     return fmt::format("version {} of block {} of file {} or newer", held.version,
                        static_cast<std::int64_t>(block) + held.displacement, held.file);
@@ -282,6 +274,7 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
   const bool allocated = permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
   const bool may_be_stale =
       terms.exposes_stale_data && (allocated || (terms.stale_anywhere_in_flight && changing));
+  if (permitted.any([](const Held& held) { return held.is_unknown(); })) return std::nullopt;
   switch (run.kind) {
     case ContentRun::Kind::zero:
       if (permitted.any([](const Held& held) { return held.reads_as_zeroes(); })) return std::nullopt;

@@ -2,6 +2,7 @@
 // Follows a workload's operations as a correct file system would and writes down who covers what (history.h).
 //
 //   history.cc      names, links and content: what each operation changes
+//   subvolumes.cc   snapshots, and what they copy
 //   persistence.cc  open files, and what each persistence point covers
 
 #include <fmt/format.h>
@@ -151,6 +152,14 @@ class Follower {
   TokenId new_object(ObjectHistory fresh);
   Result<void> make(const std::string& path, ObjectHistory fresh);
   Result<void> remove(const std::string& path, bool directory);
+  Result<void> snapshot(const workload::Operation& operation);
+  Result<void> remove_subvolume(const std::string& path);
+  /// Of an object with two names there is one copy, which `copies` has.
+  void copy_entries(ObjectId from, ObjectId to, const std::map<std::string, TokenId>& entries,
+                    const std::string& path, std::map<ObjectId, ObjectId>& copies);
+  ObjectHistory copy_of(const ObjectHistory& object);
+  void remove_entries(ObjectId directory, const std::string& path);
+  bool has_subvolumes(ObjectId directory) const;
   Result<void> link(const workload::Operation& operation);
   Result<void> rename(const workload::Operation& operation);
   Result<void> exchange(const workload::Operation& operation);
@@ -158,6 +167,7 @@ class Follower {
   bool empty(TokenId directory) const { return live_[history_.tokens[directory].object].empty(); }
 
   Result<void> write(const workload::Operation& operation);
+  void write_bytes(ObjectHistory& file, const workload::Operation& operation);
   Result<void> truncate(const workload::Operation& operation);
   Result<void> reshape(const workload::Operation& operation);
   void zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_t end);
@@ -169,6 +179,11 @@ class Follower {
   /// The content of a file has changed, and with it the time of its modification.
   void modified(ObjectHistory& file) {
     if (!file.times.empty() && file.times.back().second) file.times.emplace_back(index_, std::nullopt);
+  }
+  /// It may have been read, or been mapped, which counts as that.
+  void accessed(ObjectHistory& file) {
+    if (!file.accesses.empty() && file.accesses.back().second)
+      file.accesses.emplace_back(index_, std::nullopt);
   }
   std::uint64_t size(const ObjectHistory& file) const {
     return file.sizes.empty() ? 0 : file.sizes.back().second;

@@ -2,6 +2,7 @@
 #include "harness/oracle/held.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headcrash::oracle {
 
@@ -26,7 +27,54 @@ BlockHole joined(const BlockHole& one, const BlockHole& other) {
   return {std::min(one.first, other.first), std::max(one.end, other.end), one.many || other.many || apart};
 }
 
+using Bytes = std::array<std::byte, kStampBytes>;
+
+Bytes stamp_of(const Held& held, std::uint64_t block) {
+  Bytes bytes{};
+  if (held.zero) return bytes;
+  const auto stamped = static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
+  workload::write_stamp({held.file, held.version, stamped}, bytes);
+  std::fill(bytes.begin() + held.hole.first,
+            bytes.begin() + std::min<std::uint32_t>(held.hole.end, kStampBytes), std::byte{0});
+  return bytes;
+}
+
+/// Part of a stamp over what was there. Where all of that is known, so is whether a stamp comes out: the first bytes of
+/// two stamps are the same.
+Held patched(const BlockEvent& event, std::uint64_t block, const Held& before) {
+  const BlockHole part = event.hole;
+  Held fresh{.zero = false, .file = event.file, .version = event.version, .bytes = part.end};
+  if (before.zero) {
+    fresh.hole = {0, part.first};
+    return fresh;
+  }
+  const Bytes written = stamp_of(fresh, block), old = stamp_of(before, block);
+  Bytes made = old;
+  std::copy(written.begin() + part.first, written.begin() + part.end, made.begin() + part.first);
+  const bool known = !before.mixed && !before.hole.many && before.bytes == kStampBytes;
+  if (known && made == old) return before;
+  if (known && made == written) return Held{.zero = false, .file = event.file, .version = event.version};
+  Held held = before;
+  const BlockHead head = head_of(before, block);
+  held.mixed = head;
+  for (std::size_t at = part.first; at < std::min<std::size_t>(part.end, head.size()); ++at)
+    (*held.mixed)[at] = written.at(at);
+  held.hole = {.many = before.hole.many || before.bytes < head.size()};
+  held.file = event.file, held.version = event.version;
+  held.bytes = std::max(before.bytes, part.end);
+  held.displacement = 0;
+  return held;
+}
+
 }  // namespace
+
+BlockHead head_of(const Held& held, std::uint64_t block) {
+  if (held.mixed) return *held.mixed;
+  const Bytes stamp = stamp_of(held, block);
+  BlockHead head;
+  std::copy_n(stamp.begin(), head.size(), head.begin());
+  return head;
+}
 
 Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before) {
   switch (event.kind) {
@@ -35,14 +83,18 @@ Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before) {
     case BlockEvent::Kind::trim: {
       Held held = before;
       held.bytes = std::min(held.bytes, event.bytes);
+      if (held.mixed) held.hole.many = true;
       return held;
     }
     case BlockEvent::Kind::hole: {
       Held held = before;
       if (!held.zero) held.hole = joined(before.hole, event.hole);
+      if (held.mixed) held.hole.many = true;
       if (held.reads_as_zeroes()) return {};
       return held;
     }
+    case BlockEvent::Kind::patch:
+      return patched(event, block, before);
     case BlockEvent::Kind::stamp:
       break;
   }
@@ -51,12 +103,13 @@ Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before) {
           .version = event.version,
           .bytes = block + 1 < event.end ? static_cast<std::uint32_t>(kStampBytes) : event.bytes,
           .displacement = event.displacement,
-          .hole = event.hole};
+          .hole = event.hole,
+          .mixed = event.mixed};
 }
 
 Held after(const BlockEvent& event, std::uint64_t block, const Held& before) {
   const Held made = made_by(event, block, before);
-  if (event.kind != BlockEvent::Kind::stamp || !leaves_no_trace(made, before)) return made;
+  if (event.kind != BlockEvent::Kind::stamp || before.mixed || !leaves_no_trace(made, before)) return made;
   Held same = before;
   same.bytes = std::max(same.bytes, made.bytes);
   return same;

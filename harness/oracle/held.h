@@ -6,6 +6,7 @@
 // all blocks that moved together.
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -20,15 +21,24 @@ struct Held {
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
   std::int64_t displacement = 0;  ///< the block's number in the stamp, less its number here
   BlockHole hole = {};            ///< in the stamp
+  /// How a block begins that two writes have made, which is no stamp: `version` is the newer one's. With holes in many places
+  /// nothing is known of it.
+  std::optional<BlockHead> mixed = {};
 
   /// The first byte of a stamp is zero (stamp.h).
-  bool reads_as_zeroes() const { return zero || bytes <= 1 || (hole.first <= 1 && hole.end >= bytes); }
+  bool reads_as_zeroes() const {
+    return zero || (!mixed && (bytes <= 1 || (hole.first <= 1 && hole.end >= bytes)));
+  }
+  bool is_unknown() const { return mixed && hole.many; }
   bool has_hole() const { return !zero && hole.end > 0; }
   bool same_stamp(const Held& other) const {
-    return !zero && !other.zero && file == other.file && version == other.version &&
+    return !zero && !other.zero && !mixed && !other.mixed && file == other.file && version == other.version &&
            displacement == other.displacement;
   }
 };
+
+/// Its first bytes, as far as they are known.
+BlockHead head_of(const Held& held, std::uint64_t block);
 
 /// What the event, whose range the block is in, puts there; `before` is what a truncation shortens, or a hole is made in.
 Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before);

@@ -120,17 +120,36 @@ Result<void> Follower::write(const Operation& operation) {
   file.file = operation.file;
   const std::uint64_t end = operation.offset + operation.length;
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store;
+  if (mapped) accessed(file);
   if (mapped && end > size(file) && !file.unclear) return wrong("a mapping cannot make a file longer");
   const std::uint64_t first_block = operation.offset / kStampBytes;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
-  const auto last_bytes = static_cast<std::uint32_t>(end - (end_block - 1) * kStampBytes);
-  file.blocks.push_back({index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version,
-                         last_bytes, operation.file});
+  write_bytes(file, operation);
   resize(file, std::max(size(file), end));
   modified(file);
   if (workload::is_persistence_point(operation) && promises_.fsync_persists)
     file.data_covers.push_back({index_, CoverTier::posix, first_block, end_block, end});
   return {};
+}
+
+/// A part of a block, if it begins in one, and blocks. The first byte of a stamp is zero, as that of one before is.
+void Follower::write_bytes(ObjectHistory& file, const Operation& operation) {
+  const std::uint64_t end = operation.offset + operation.length;
+  const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
+  std::uint64_t first_block = operation.offset / kStampBytes;
+  const auto begins = static_cast<std::uint32_t>(operation.offset % kStampBytes);
+  if (begins > 1) {
+    BlockEvent event{index_, BlockEvent::Kind::patch, first_block, first_block + 1, operation.version};
+    event.file = operation.file;
+    event.hole = {begins, static_cast<std::uint32_t>(
+                              std::min<std::uint64_t>(end - first_block * kStampBytes, kStampBytes))};
+    file.blocks.push_back(event);
+    ++first_block;
+  }
+  if (first_block >= end_block) return;
+  const auto last_bytes = static_cast<std::uint32_t>(end - (end_block - 1) * kStampBytes);
+  file.blocks.push_back({index_, BlockEvent::Kind::stamp, first_block, end_block, operation.version,
+                         last_bytes, operation.file});
 }
 
 Result<void> Follower::truncate(const Operation& operation) {
@@ -186,15 +205,15 @@ Result<void> Follower::reshape(const Operation& operation) {
   return {};
 }
 
-/// chmod, chown, flags, project, touch.
+/// chmod, chown, flags, project, touch, access.
 Result<void> Follower::change_inode(const Operation& operation) {
   const auto token = find(operation.path);
   if (!token) return missing(operation.path);
   ObjectHistory& of = object(*token);
   const bool file = of.type == FileType::regular;
-  if (!file && (of.type != FileType::directory || operation.kind == Kind::touch))
-    return wrong(fmt::format("\"{}\" is not a file{}", operation.path,
-                             operation.kind == Kind::touch ? "" : " or directory"));
+  const bool of_files = operation.kind == Kind::touch || operation.kind == Kind::access;
+  if (!file && (of.type != FileType::directory || of_files))
+    return wrong(fmt::format("\"{}\" is not a file{}", operation.path, of_files ? "" : " or directory"));
   need(owners_.claim(history_.tokens[*token].object), operation.path);
   Aspects& judged = history_.judged;
   if (operation.kind == Kind::chmod) {
@@ -209,6 +228,8 @@ Result<void> Follower::change_inode(const Operation& operation) {
   } else if (operation.kind == Kind::project) {
     of.projects.emplace_back(index_, operation.project);
     judged.projects = true;
+  } else if (operation.kind == Kind::access) {
+    of.accesses.emplace_back(index_, operation.seconds);
   } else {
     of.times.emplace_back(index_, operation.seconds);
     judged.times = true;
@@ -256,6 +277,12 @@ Result<void> Follower::act(const Operation& operation) {
   switch (operation.kind) {
     case Kind::mkdir:
       return make(operation.path, {.type = FileType::directory});
+    case Kind::subvolume:
+      return make(operation.path, {.type = FileType::directory, .subvolume = true});
+    case Kind::snapshot:
+      return snapshot(operation);
+    case Kind::remove_subvolume:
+      return remove_subvolume(operation.path);
     case Kind::create:
       return make(operation.path, {.type = FileType::regular});
     case Kind::mknod:
@@ -292,6 +319,7 @@ Result<void> Follower::act(const Operation& operation) {
     case Kind::flags:
     case Kind::project:
     case Kind::touch:
+    case Kind::access:
       return change_inode(operation);
     case Kind::fsync:
     case Kind::fdatasync:
@@ -309,6 +337,7 @@ Result<void> Follower::act(const Operation& operation) {
       if (promises_.keeps_rested(operation.seconds)) sync_everything();
       return {};
     case Kind::remount:
+    case Kind::remount_read_only:
     case Kind::freeze:
       sync_everything();
       return {};

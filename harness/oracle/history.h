@@ -9,6 +9,7 @@
 // it. A token therefore shows under at most one name at a time, and that is what "a rename is atomic" means;
 // two links to one file are two tokens of one object.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -65,13 +66,16 @@ struct BlockHole {
   bool many = false;
   bool operator==(const BlockHole&) const = default;
 };
+/// What a dump tells of a block that is no stamp.
+using BlockHead = std::array<std::byte, 32>;
 /// From an operation on, blocks hold something else.
 struct BlockEvent {
   enum class Kind : std::uint8_t {
     stamp,  ///< `version`; the last block only in its first `bytes`
     zero,
-    trim,  ///< truncated in the middle of a block: only its first `bytes` stay
-    hole,  ///< zeroes in the middle of one block
+    trim,   ///< truncated in the middle of a block: only its first `bytes` stay
+    hole,   ///< zeroes in the middle of one block
+    patch,  ///< bytes of a stamp in the middle of one block
   };
   std::size_t operation;
   Kind kind = Kind::stamp;
@@ -81,7 +85,8 @@ struct BlockEvent {
   std::uint32_t file = 0;         ///< of the stamp: another's where a clone shares its blocks
   std::int64_t displacement = 0;  ///< the block's number in its stamp, less that in this file (held.h)
   bool moved = false;             ///< by a MoveEvent, from another place of the same file
-  BlockHole hole = {};            ///< hole; of a stamp: what has been zeroed in it where it comes from
+  BlockHole hole = {};  ///< hole, patch: where; of a stamp: what has been zeroed in it where it comes from
+  std::optional<BlockHead> mixed = {};  ///< of a stamp: as Held has it
 };
 /// collapse and insert. What they make of each block is in events of their own; a cut may also leave blocks that
 /// have not moved yet.
@@ -106,6 +111,7 @@ struct DataCover {
 
 struct ObjectHistory {
   FileType type = FileType::regular;
+  bool subvolume = false;  ///< of a directory
   std::size_t made_by = 0;
   std::uint32_t file = 0;                ///< its number in stamps; 0 before the first write
   std::set<std::uint32_t> shared_files;  ///< the numbers in stamps that clones gave it
@@ -124,7 +130,7 @@ struct ObjectHistory {
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
   std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;  ///< user, group
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
-  std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times;
+  std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;
   std::vector<Cover> attribute_covers;
   std::vector<std::size_t>
       inode_covers;  ///< wrote the inode, as a new parent's, and promise nothing of the rest

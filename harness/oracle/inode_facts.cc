@@ -63,6 +63,29 @@ void judge_value(const std::vector<std::pair<std::size_t, Value>>& states, const
   findings.push_back({Verdict::lost_synced_data, tier, path, in_words(expected), in_words(shown)});
 }
 
+using Times = std::vector<std::pair<std::size_t, std::optional<std::int64_t>>>;
+
+/// Nothing is said of a time that something else may have set since.
+void judge_time(const Times& times, const AttributeCovers& covers, const Horizon& horizon,
+                const std::optional<std::int64_t>& shown, const std::string& path, std::string_view what,
+                std::vector<Finding>& findings) {
+  const auto any = permitted_values(times, covers.any, horizon);
+  const bool changed_since = any && std::find(any->begin(), any->end(), std::nullopt) != any->end();
+  if (!shown || times.empty() || changed_since) return;
+  judge_value(
+      times, covers, horizon, shown, path,
+      [&](const auto& time) { return fmt::format("{} at {}", what, time.value_or(0)); }, findings);
+}
+
+/// Nobody sets a time of creation, and the host does not know the guest's clock: one that was kept with the inode is no
+/// time before there were such file systems.
+void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
+                 std::vector<Finding>& findings) {
+  if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds) return;
+  findings.push_back({Verdict::lost_synced_data, covers.posix ? Tier::posix : Tier::documented, observed.path,
+                      "a time of creation", fmt::format("created at {}", *observed.born_seconds)});
+}
+
 /// Blocks that fallocate has made room for up to the cover, and that nothing can have given back since.
 std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const Horizon& horizon) {
   std::set<std::uint64_t> kept;
@@ -133,13 +156,11 @@ std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObje
         object.projects, covers, horizon, *observed.project, observed.path,
         [](std::uint32_t project) { return fmt::format("project {}", project); }, findings);
   }
-  const auto any_time = permitted_values(object.times, covers.any, horizon);
-  const bool changed_since =
-      any_time && std::find(any_time->begin(), any_time->end(), std::nullopt) != any_time->end();
-  if (promises.keeps_times && observed.modified_seconds && !object.times.empty() && !changed_since) {
-    judge_value(
-        object.times, covers, horizon, observed.modified_seconds, observed.path,
-        [](const auto& time) { return fmt::format("modified at {}", time.value_or(0)); }, findings);
+  if (promises.keeps_times) {
+    judge_time(object.times, covers, horizon, observed.modified_seconds, observed.path, "modified", findings);
+    judge_time(object.accesses, covers, horizon, observed.accessed_seconds, observed.path, "accessed",
+               findings);
+    judge_birth(covers, observed, findings);
   }
   if (promises.keeps_allocation && observed.allocated_bytes) {
     const bool any = std::any_of(object.allocations.begin(), object.allocations.end(),

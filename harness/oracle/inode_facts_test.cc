@@ -108,6 +108,41 @@ TEST(InodeFacts, ATimeThatWasSetStaysUntilTheFileIsChanged) {
   EXPECT_EQ(judge_file(written, 3, at(1700000000)), kFine) << "the truncation may have come";
 }
 
+TEST(InodeFacts, ATimeOfAccessThatWasSetStaysUntilTheFileIsReadOrMapped) {
+  const auto at = [](std::int64_t seconds) {
+    return with([&](ObservedObject& o) { o.accessed_seconds = seconds, o.size_bytes = 0; });
+  };
+  const Lines list{"create a", "sync", "access a 1000000000", "fsync a", "access a 1200000000", "sync"};
+  EXPECT_EQ(judge_file(list, 3, at(1000000000)), kFine);
+  EXPECT_EQ(judge_file(list, 3, at(1200000000)), kFine);
+  EXPECT_EQ(judge_file(list, 3, at(1700000000)), kLostByFsync);
+  EXPECT_EQ(judge_file(list, 5, at(1000000000)), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(judge_file(list, 3, at(1700000000), {.keeps_times = false}), kFine);
+  EXPECT_EQ(judge_file({"create a", "sync", "access a 1000000000", "touch a 1200000000", "fsync a"}, 4,
+                       at(1200000000)),
+            kLostByFsync);
+  const Lines mapped{"create a", "write a 0 512 1 1", "sync", "access a 1000000000",
+                     "fsync a",  "store a 0 512 1 2"};
+  ObservedObject read = file("a", 1, 1, 1, 3);
+  read.accessed_seconds = 1700000000;
+  EXPECT_EQ(judge_file(mapped, 4, read), kFine) << "the mapping may have come";
+  EXPECT_EQ(judge_file(Lines(mapped.begin(), mapped.end() - 1), 4, read), kLostByFsync);
+}
+
+TEST(InodeFacts, ATimeOfCreationIsThereOnceTheInodeWasKept) {
+  const ObservedObject unborn = with([](ObservedObject& o) { o.born_seconds = 0; });
+  const ObservedObject born = with([](ObservedObject& o) { o.born_seconds = 1700000000; });
+  EXPECT_EQ(judge_file({"create a", "fsyncdir .", "fsync a"}, 2, born), kFine);
+  EXPECT_EQ(judge_file({"create a", "fsyncdir .", "fsync a"}, 2, unborn), kLostByFsync);
+  EXPECT_EQ(judge_file({"create a", "fsyncdir ."}, 1, unborn), kFine) << "its inode was not kept";
+  EXPECT_EQ(judge_file({"create a", "sync"}, 1, unborn),
+            (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(judge_file({"create a", "sync"}, 1, unborn, {.keeps_times = false}), kFine);
+  const auto entry = nlohmann::json::parse(R"({"path":"a","type":"file","accessed":7,"born":-1})");
+  EXPECT_EQ(parse_entry(entry)->accessed_seconds, 7);
+  EXPECT_EQ(parse_entry(entry)->born_seconds, -1);
+}
+
 TEST(InodeFacts, RoomThatWasMadeAndSyncedStays) {
   const auto room = [](std::uint64_t bytes) {
     return with([&](ObservedObject& o) { o.allocated_bytes = bytes; });

@@ -114,6 +114,8 @@ Result<ObservedObject> parse_entry(const json& entry) {
   if (!observed("project", object.project)) return broken("project");
   if (!observed("allocated", object.allocated_bytes)) return broken("allocated");
   if (!observed("modified", object.modified_seconds)) return broken("modified");
+  if (!observed("accessed", object.accessed_seconds)) return broken("accessed");
+  if (!observed("born", object.born_seconds)) return broken("born");
   if (const auto target = entry.find("target"); target != entry.end()) {
     if (!target->is_string()) return broken("target");
     object.link_target = target->get<std::string>();

@@ -49,6 +49,7 @@ struct ObservedObject {
   std::optional<std::uint64_t> allocated_bytes = {};
   std::optional<std::uint32_t> flags = {}, project = {};
   std::optional<std::int64_t> modified_seconds = {};  ///< since the epoch
+  std::optional<std::int64_t> accessed_seconds = {}, born_seconds = {};
   bool operator==(const ObservedObject&) const = default;
 };
 

@@ -48,6 +48,7 @@ std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& 
   see_all(object.flags);
   see_all(object.projects);
   see_all(object.times);
+  see_all(object.accesses);
   for (const auto& [attribute, states] : object.attributes) see_all(states);
   for (const BlockEvent& event : object.blocks) see(event.operation);
   return found.value_or(0);
@@ -72,6 +73,10 @@ bool OnePointJudge::has_metadata(const ObjectHistory& object, const ObservedObje
   const auto* const time = value_after(object.times, done);
   if (promises_.keeps_times && time != nullptr && *time && observed.modified_seconds &&
       **time != *observed.modified_seconds)
+    return false;
+  const auto* const access = value_after(object.accesses, done);
+  if (promises_.keeps_times && access != nullptr && *access && observed.accessed_seconds &&
+      **access != *observed.accessed_seconds)
     return false;
   return std::ranges::all_of(object.attributes, [&](const auto& attribute) {
     const auto* const value = value_after(attribute.second, done);

@@ -87,6 +87,7 @@ Result<void> Follower::sync_range(const workload::Operation& operation) {
   ObjectHistory& file = object(*token);
   const std::uint64_t end = operation.offset + operation.length;
   if (end > size(file) && !file.unclear) return wrong("a mapping ends with its file");
+  accessed(file);
   if (!workload::is_persistence_point(operation) || !promises_.fsync_persists) return {};
   file.data_covers.push_back({.operation = index_,
                               .first = operation.offset / workload::kStampBytes,

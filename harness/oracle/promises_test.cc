@@ -72,7 +72,7 @@ TEST(Promises, AFileWithoutANameIsJudgedWhenItHasOne) {
 }
 
 TEST(Promises, ARemountAndAFreezeKeepEverything) {
-  for (const char* line : {"remount", "freeze"}) {
+  for (const char* line : {"remount", "remount-ro", "freeze"}) {
     const Case kept{{"create a", "write a 0 512 1 1", line}, 2};
     const Found lost{{Verdict::lost_synced_data, Tier::documented}};
     EXPECT_EQ(kept.judge({}, kPlain), lost) << line;
@@ -95,6 +95,40 @@ TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesWhateverItIsCalledNow) {
   for (const char* line : {"mkdir d", "open d %d", "write %d 0 512 1 1"})
     list.push_back(workload::parse_operation(line, "test").value());
   EXPECT_FALSE(Oracle::follow(list, {}));
+}
+
+/// A block of two writes to the file "a" of one block: the second one's bytes from `first` to `end`.
+ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t first, std::size_t end) {
+  std::array<std::byte, workload::kStampBytes> block{}, fresh;
+  if (version != 0) workload::write_stamp({1, version, 0}, block);
+  workload::write_stamp({1, newer, 0}, fresh);
+  std::copy(fresh.begin() + static_cast<std::ptrdiff_t>(first),
+            fresh.begin() + static_cast<std::ptrdiff_t>(end),
+            block.begin() + static_cast<std::ptrdiff_t>(first));
+  ObservedObject a = file("a", 1, 1, newer, 1);
+  a.runs[0].kind = ContentRun::Kind::foreign;
+  a.runs[0].head.assign(block.begin(), block.begin() + 32);
+  return a;
+}
+
+TEST(Promises, AWriteThatBeginsInsideOfABlockLeavesAPartOfTheOneBefore) {
+  const Case twice{{"create a", "write a 0 512 1 1", "write a 28 484 1 2", "fsync a", "fsyncdir ."}, 4};
+  EXPECT_EQ(twice.judge({in_parts(1, 2, 28, 512)}, kPlain), kNothing);
+  EXPECT_NE(twice.judge({in_parts(1, 3, 28, 512)}, kPlain), kNothing) << "bytes that nobody wrote";
+  EXPECT_NE(twice.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing) << "the second one is lost";
+  EXPECT_NE(twice.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing) << "more than was written";
+  Case before = twice;
+  before.lines.insert(before.lines.begin() + 2, "fsync a");
+  before.persisted = 2;
+  EXPECT_EQ(before.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing);
+  EXPECT_EQ(before.judge({in_parts(1, 2, 28, 512)}, kPlain), kNothing);
+  const Case alone{{"create a", "write a 28 484 1 2", "fsync a", "fsyncdir ."}, 3};
+  EXPECT_EQ(alone.judge({in_parts(0, 2, 28, 512)}, kPlain), kNothing);
+  EXPECT_NE(alone.judge({file("a", 1, 0, 0, 1)}, kPlain), kNothing) << "zeroes";
+  // The magic number and the file are the same in both: from there on the newer stamp is whole.
+  const Case same{{"create a", "write a 0 512 1 1", "write a 12 500 1 2", "fsync a", "fsyncdir ."}, 4};
+  EXPECT_EQ(same.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing);
+  EXPECT_NE(same.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing);
 }
 
 /// A stamp's bytes, some of which are zeroes.

@@ -34,6 +34,7 @@ void Follower::put(ObjectHistory& file, std::span<const Stretch> stretches, std:
       event.bytes = each.held.bytes;
       event.file = each.held.file;
       event.hole = each.held.hole;
+      event.mixed = each.held.mixed;
       event.displacement = each.held.displacement - blocks_further;
     }
     file.blocks.push_back(event);
@@ -72,6 +73,8 @@ Result<void> Follower::share(const Operation& operation) {
   const auto from = find_file(operation.path), to = find_file(operation.target);
   if (!from) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   if (!to) return wrong(fmt::format("there is no file \"{}\"", operation.target));
+  accessed(object(*from));
+  accessed(object(*to));
   if (operation.kind == Kind::dedupe) return {};
   ObjectHistory& source = object(*from);
   ObjectHistory& file = object(*to);

@@ -71,6 +71,8 @@ std::uint64_t digest_of(const ObservedObject& object) {
   observed(object.project);
   observed(object.allocated_bytes);
   observed(object.modified_seconds);
+  observed(object.accessed_seconds);
+  observed(object.born_seconds);
   return digest.sum();
 }
 

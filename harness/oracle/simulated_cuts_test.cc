@@ -40,12 +40,12 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   operations.push_back({.kind = Kind::symlink, .path = "quiet/link", .target = "f0"});
   operations.push_back({.kind = Kind::sync});
   workload::RandomOptions busy{.seed = seed, .rounds = 46, .directories = 2, .names = 3, .largest_blocks = 6};
-  for (const Kind kind : {Kind::rename_whiteout, Kind::chmod, Kind::chown, Kind::touch})
+  for (const Kind kind : {Kind::rename_whiteout, Kind::chmod, Kind::chown, Kind::touch, Kind::access})
     busy.weights.at(static_cast<std::size_t>(kind)) = 2;
   for (const Kind kind : {Kind::store, Kind::msync, Kind::sync_range})
     busy.weights.at(static_cast<std::size_t>(kind)) = 3;
-  for (const Kind kind : {Kind::remount, Kind::freeze, Kind::evict, Kind::mknod, Kind::flags,
-                          Kind::write_direct_dsync, Kind::write_uring})
+  for (const Kind kind : {Kind::remount, Kind::remount_read_only, Kind::freeze, Kind::evict, Kind::mknod,
+                          Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     busy.weights.at(static_cast<std::size_t>(kind)) = 1;
   busy.any_byte = seed % 3 == 0;
   // Every other list moves and shares ranges, in files that are long enough.
@@ -379,7 +379,7 @@ class SimulatedDamage : public testing::TestWithParam<NamedDamage> {};
 
 TEST_P(SimulatedDamage, IsFound) {
   constexpr int kEnough = 10;
-  constexpr std::uint64_t kSeedsForARareDamage = 80;
+  constexpr std::uint64_t kSeedsForARareDamage = 160;
   int done = 0;
   const auto wanted = [&](std::uint64_t seed) {
     return seed <= cut_seeds() || (done <= kEnough && seed <= kSeedsForARareDamage);

@@ -126,7 +126,12 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::create:
     case Kind::symlink:
     case Kind::mknod:
+    case Kind::subvolume:
       return can_be_made(operation.path);
+    case Kind::snapshot:
+      return is_subvolume(operation.path) && can_be_made(operation.target);
+    case Kind::remove_subvolume:
+      return !operation.path.empty() && is_subvolume(operation.path) && !has_subvolumes(operation.path);
     case Kind::rmdir:
       return !operation.path.empty() && is(operation.path, FileType::directory) &&
              children(operation.path).empty();
@@ -171,6 +176,7 @@ bool Draft::possible(const Operation& operation) const {
       return is(operation.path, FileType::regular) ||
              (is_open_file(operation.path) && is(operation.path, FileType::directory));
     case Kind::remount:
+    case Kind::remount_read_only:
       return open_files_.empty();
     case Kind::tmpfile:
       return !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;
@@ -195,6 +201,41 @@ void Draft::move(const std::string& from, const std::string& to) {
   for (const auto& [path, id] : moved) names_[path] = id;
 }
 
+bool Draft::is_subvolume(const std::string& path) const {
+  return path.empty() || (exists(path) && object(path).subvolume);
+}
+
+bool Draft::has_subvolumes(const std::string& path) const {
+  return std::ranges::any_of(names_, [&](const auto& name) {
+    return is_below(name.first, path) && objects_[name.second].subvolume;
+  });
+}
+
+/// Of subvolumes below it the snapshot has empty directories.
+void Draft::copy(const std::string& from, const std::string& to) {
+  const std::map<std::string, std::size_t> names = names_;
+  make(to, FileType::directory);
+  objects_.back().subvolume = true;
+  std::map<std::size_t, std::size_t> copies;  // of an object with two names there is one
+  const auto in_another = [&](const std::string& path) {
+    for (std::string above = parent_of(path); above != from && !above.empty(); above = parent_of(above))
+      if (objects_[names.at(above)].subvolume) return true;
+    return false;
+  };
+  for (const auto& [path, id] : names) {
+    const bool inside = from.empty() || is_below(path, from);
+    if (!inside || in_another(path)) continue;
+    if (!copies.contains(id)) {
+      Object made = objects_[id];
+      made.subvolume = false;
+      if (made.type == FileType::regular) made.number = next_file_++;
+      copies[id] = objects_.size();
+      objects_.push_back(std::move(made));
+    }
+    names_[to + "/" + (from.empty() ? path : path.substr(from.size() + 1))] = copies[id];
+  }
+}
+
 void Draft::exchange(const std::string& one, const std::string& other) {
   const std::string aside = "/aside";  // no path begins with '/'
   move(one, aside);
@@ -216,6 +257,17 @@ void Draft::apply(Operation& operation) {
   switch (operation.kind) {
     case Kind::mkdir:
       return make(operation.path, FileType::directory);
+    case Kind::subvolume:
+      make(operation.path, FileType::directory);
+      objects_.back().subvolume = true;
+      return;
+    case Kind::snapshot:
+      return copy(operation.path, operation.target);
+    case Kind::remove_subvolume:
+      std::erase_if(names_, [&](const auto& name) {
+        return name.first == operation.path || is_below(name.first, operation.path);
+      });
+      return;
     case Kind::create:
       return make(operation.path, FileType::regular);
     case Kind::symlink:

@@ -40,6 +40,7 @@ class Draft {
     std::uint32_t number = 0;
     std::uint64_t size = 0;
     bool had_a_name = true;  ///< false: of a tmpfile that has not been linked
+    bool subvolume = false;
     std::set<std::string> attributes;
   };
 
@@ -53,6 +54,9 @@ class Draft {
   void make(const std::string& path, FileType type);
   void move(const std::string& from, const std::string& to);
   void exchange(const std::string& one, const std::string& other);
+  bool is_subvolume(const std::string& path) const;
+  bool has_subvolumes(const std::string& path) const;  ///< below it
+  void copy(const std::string& from, const std::string& to);
   void apply(Operation& operation);
 
   std::vector<Operation> operations_;

@@ -86,6 +86,12 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return vfs.mkdir(operation.path, 0755);
     case Kind::rmdir:
       return vfs.rmdir(operation.path);
+    case Kind::subvolume:
+      return vfs.make_subvolume(operation.path);
+    case Kind::snapshot:
+      return vfs.snapshot(operation.path, operation.target);
+    case Kind::remove_subvolume:
+      return vfs.remove_subvolume(operation.path);
     case Kind::create:
       return with_file(vfs, operation.path, {.create = true, .exclusive = true},
                        [](FileHandle) { return VfsResult<void>{}; });
@@ -131,6 +137,8 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return share(operation, vfs);
     case Kind::remount:
       return vfs.remount();
+    case Kind::remount_read_only:
+      return vfs.remount_read_only();
     case Kind::freeze:
       return vfs.freeze();
     case Kind::evict:
@@ -164,6 +172,8 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return vfs.set_attributes(operation.path, {.user = operation.user, .group = operation.group});
     case Kind::touch:
       return vfs.set_modified(operation.path, operation.seconds * kNsPerSecond);
+    case Kind::access:
+      return vfs.set_attributes(operation.path, {.accessed_ns = operation.seconds * kNsPerSecond});
     case Kind::flags:
       return vfs.set_flags(operation.path, operation.flags, known_flags());
     case Kind::project:

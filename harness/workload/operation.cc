@@ -79,7 +79,12 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::flags, "flags", "pi"},
                                                     {Kind::project, "project", "pj"},
                                                     {Kind::write_direct_dsync, "write-direct-dsync", "polfv"},
-                                                    {Kind::write_uring, "write-uring", "polfv"}}};
+                                                    {Kind::write_uring, "write-uring", "polfv"},
+                                                    {Kind::remount_read_only, "remount-ro", ""},
+                                                    {Kind::access, "access", "ps"},
+                                                    {Kind::subvolume, "subvolume", "p"},
+                                                    {Kind::snapshot, "snapshot", "pt"},
+                                                    {Kind::remove_subvolume, "remove-subvolume", "p"}}};
 
 /// As chattr(1) calls them.
 struct InodeFlag {
@@ -203,11 +208,13 @@ std::string format_argument(char letter, const Operation& operation) {
 }
 
 bool takes_the_root(Kind kind) {
-  return kind == Kind::fsync_directory || kind == Kind::setxattr || kind == Kind::removexattr;
+  return kind == Kind::fsync_directory || kind == Kind::setxattr || kind == Kind::removexattr ||
+         kind == Kind::snapshot;
 }
 
-/// fallocate's modes that move nothing: msync and sync-range, which have the same words, are of stamps.
+/// msync and sync-range, and what moves or goes past the page cache, are of stamps.
 bool takes_any_byte(Kind kind) {
+  if (is_write(kind)) return !is_direct(kind);
   switch (kind) {
     case Kind::allocate:
     case Kind::allocate_keep:
@@ -225,13 +232,11 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
   const bool range = is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
   if (range) {
     if (!takes_any_byte(operation.kind) && operation.offset % kStampBytes != 0)
-      return fail(subject, "a write or range must start at a multiple of 512");
+      return fail(subject, "a direct write or range must start at a multiple of 512");
     const std::uint64_t most = is_write(operation.kind) ? kLongestWriteBytes : kLargestFileBytes;
     if (operation.length == 0 || operation.length > most)
       return fail(subject, fmt::format("the length must be 1 to {} bytes", most));
-    const bool whole_blocks =
-        is_write(operation.kind) ? is_direct(operation.kind) : !takes_any_byte(operation.kind);
-    if (whole_blocks && operation.length % kStampBytes != 0)
+    if (!takes_any_byte(operation.kind) && operation.length % kStampBytes != 0)
       return fail(subject, "the length must be a multiple of 512");
     const bool in_units = operation.offset % kRangeUnitBytes == 0 &&
                           operation.length % kRangeUnitBytes == 0 &&
@@ -251,7 +256,7 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
     return fail(subject, fmt::format("a user or group is at most {}", kLargestOwner));
   const bool representable = operation.seconds % 2 == 0 && operation.seconds >= kEarliestSeconds &&
                              operation.seconds <= kLatestSeconds;
-  if (operation.kind == Kind::touch && !representable) {
+  if ((operation.kind == Kind::touch || operation.kind == Kind::access) && !representable) {
     return fail(subject, fmt::format("the time must be even, {} to {}", kEarliestSeconds, kLatestSeconds),
                 "that is what every file system can store");
   }
@@ -383,7 +388,7 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
     if (operation.kind == Kind::open || operation.kind == Kind::tmpfile)
       open.emplace(operation.thread, operation.target);
     if (operation.kind == Kind::close) open.erase({operation.thread, operation.path});
-    if (operation.kind != Kind::remount) continue;
+    if (operation.kind != Kind::remount && operation.kind != Kind::remount_read_only) continue;
     if (threads_of(operations) > 1) return "a list with a remount has one thread";
     if (!open.empty())
       return fmt::format("operation {}: {} is open at a remount, and nothing is unmounted that is in use", i,
@@ -461,6 +466,7 @@ bool is_persistence_point(const Operation& operation) {
     case Kind::write_mapped:
     case Kind::msync:
     case Kind::remount:
+    case Kind::remount_read_only:
     case Kind::freeze:
     case Kind::rest:
       return true;

@@ -2,7 +2,7 @@
 // The operation language: what a workload does, one line of text an operation.
 //
 //   mkdir PATH          rmdir PATH            create PATH           unlink PATH
-//   write PATH OFFSET LENGTH FILE VERSION     content stamps (stamp.h); OFFSET is a multiple of 512
+//   write PATH OFFSET LENGTH FILE VERSION     content stamps (stamp.h)
 //   write-sync, write-dsync, write-direct     the same through O_SYNC, O_DSYNC, O_DIRECT
 //   write-direct-dsync, write-uring           through O_DIRECT and O_DSYNC; the second asked for by io_uring
 //   write-mapped                              through a shared mapping and msync; inside the file
@@ -25,11 +25,16 @@
 //   chmod PATH MODE                           octal permission bits, of a file or directory
 //   chown PATH UID GID                        of a file or directory; each at most 65534
 //   touch PATH SECONDS                        sets a file's time of modification; even, 1980 to 2038
+//   access PATH SECONDS                       sets a file's time of access, likewise
 //   flags PATH LETTERS                        of the inode, as chattr has them: these of aACdDisSu, "-" for none
 //   project PATH NUMBER                       of quotas, at most 65534
+//   subvolume PATH                            a directory that can be snapshotted, where the file system has such (btrfs)
+//   snapshot FROM PATH                        PATH is a subvolume with all that is in FROM, which is one, or "."
+//   remove-subvolume PATH                     with all that is in it
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
 //   remount                                   unmounted and mounted again; keeps everything. No file is open, and there
 //                                             is one thread
+//   remount-ro                                remounted read-only, then writable again; keeps everything, as remount does
 //   freeze                                    FIFREEZE, then FITHAW; keeps everything, too
 //   evict                                     clean pages, inodes and names leave the cache
 //   rest SECONDS                              nothing: what is older then has been written (promises.h)
@@ -39,7 +44,8 @@
 //   begin               commit                what the thread does in between is a transaction
 //                                             (fs-adapters/transactions.h), where there are such
 //
-// Ranges of allocate, punch and zero begin and end at any byte. Ranges that are moved or shared do at multiples of 4096, as
+// Writes that are not direct, and ranges of allocate, punch and zero, begin and end at any byte. Of a block that two writes have made a dump tells
+// the first 32 bytes, and that is what is judged of it. Ranges that are moved or shared do at multiples of 4096, as
 // file systems' blocks do; where these are larger the kernel refuses, and the operation is skipped as one that the file system does not have.
 //
 // "%NAME" then stands for the open file wherever an operation would have opened one to work on it: write,
@@ -140,6 +146,11 @@ struct Operation {
     project,
     write_direct_dsync,
     write_uring,
+    remount_read_only,
+    access,
+    subvolume,
+    snapshot,
+    remove_subvolume,
   };
   Kind kind = Kind::sync;
   std::string path;
@@ -158,10 +169,10 @@ struct Operation {
   std::uint32_t flags = 0;          ///< flags: FS_*_FL of linux/fs.h
   std::uint32_t project = 0;        ///< project
   std::uint32_t user = 0, group = 0;  ///< chown
-  std::int64_t seconds = 0;           ///< touch: since the epoch; rest: at most kLongestRestSeconds
+  std::int64_t seconds = 0;           ///< touch, access: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 54;
+inline constexpr std::size_t kOperationKinds = 59;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;

@@ -29,7 +29,7 @@ const char* const kOneOfEach =
     "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\nbegin\ncommit\n"
     "collapse foo 4096 8192\ninsert foo 0 4096\nclone foo 4096 8192 bar 0\ndedupe foo 0 4096 bar 8192\n"
     "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\ntmpfile %g\nmknod pipe fifo\nclose %g\nremount\nfreeze\nevict\n"
-    "flags foo ACDSadisu\nproject foo 65534\nwrite-direct-dsync foo 4096 4096 1 6\nwrite-uring foo 0 4096 1 7\n";
+    "flags foo ACDSadisu\nproject foo 65534\nwrite-direct-dsync foo 4096 4096 1 6\nwrite-uring foo 0 4096 1 7\nremount-ro\naccess foo 1000000000\nsubvolume s\nsnapshot . t\nremove-subvolume t\n";
 
 TEST(Operation, EveryWordIsReadAndWritten) {
   const Result<std::vector<Operation>> list =
@@ -79,13 +79,15 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
                            "chown a 65535 0",
                            "touch a 1000000001",
                            "touch a 7",
+                           "access a 1000000001",
+                           "access %f 1000000000",
                            "flags a x",
                            "flags . d",
                            "flags %f d",
                            "project a 65535",
                            "write-uring a 0 700 1 1",
                            "write-uring %f 0 512 1 1",
-                           "write a 100 512 1 1",
+                           "write-direct a 100 512 1 1",
                            "msync a 100 512",
                            "sync-range a 0 100",
                            "collapse a 100 4096",
@@ -100,8 +102,9 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
 }
 
 TEST(Operation, RangesThatAreAllocatedOrZeroedBeginAndEndAnywhere) {
-  for (const char* line : {"allocate a 40 40", "allocate-keep a 1 1", "punch a 700 1", "zero a 0 511",
-                           "zero-keep a 513 4096", "flags a -"})
+  for (const char* line :
+       {"write a 100 512 1 1", "store a 79837 56425 1 2", "append a 7 1 1 3", "allocate a 40 40",
+        "allocate-keep a 1 1", "punch a 700 1", "zero a 0 511", "zero-keep a 513 4096", "flags a -"})
     EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
   EXPECT_EQ(format(parse_operation("flags a dA", "list:7").value()), "flags a Ad");
 }
@@ -114,6 +117,7 @@ TEST(Operation, ARemountNeedsAFileSystemThatNobodyUses) {
   EXPECT_EQ(problem("create a\nopen a %f\nclose %f\nremount\nfsync a\n"), "");
   EXPECT_NE(problem("create a\nopen a %f\nremount\n").find("%f is open"), std::string::npos);
   EXPECT_NE(problem("tmpfile %f\nremount\n").find("operation 1"), std::string::npos);
+  EXPECT_NE(problem("open a %f\nremount-ro\n").find("%f is open"), std::string::npos);
   EXPECT_NE(problem("@1 create a\njoin\nremount\n").find("one thread"), std::string::npos);
 }
 
@@ -162,12 +166,15 @@ TEST(Operation, BadLinesNameTheirPlace) {
                            "write-direct a 0 100 1 1",
                            "truncate a 1073741825",
                            "mkdir .",
+                           "subvolume .",
+                           "remove-subvolume .",
+                           "snapshot . %f",
                            "write a 1073741312 1024 1 1",
                            "setxattr a user.x",
                            "",
                            "fly a",
                            "write a 0 512 1",
-                           "write a 1 512 1 1",
+                           "write-direct a 1 512 1 1",
                            "write a 0 0 1 1",
                            "write a 0 99999999999 1 1",
                            "write a x 512 1 1",

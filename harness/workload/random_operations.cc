@@ -163,6 +163,8 @@ class Dice {
       operation.offset += below(kStampBytes);
       operation.length -= below(kStampBytes);
     }
+    const bool buffered = is_write(operation.kind) && !is_direct(operation.kind);
+    if (options_.any_byte && buffered && below(4) == 0) operation.offset += below(kStampBytes);
     if (operation.kind == Kind::append) {  // where it lands must be a multiple of a stamp
       if (size % kStampBytes != 0) {
         operation.kind = Kind::write;
@@ -189,6 +191,7 @@ class Dice {
       case Kind::sync:
       case Kind::syncfs:
       case Kind::remount:
+      case Kind::remount_read_only:
       case Kind::freeze:
       case Kind::evict:
         break;
@@ -251,6 +254,7 @@ class Dice {
         operation.flags = static_cast<std::uint32_t>(kHarmlessFlags[below(kHarmlessFlags.size())]);
         break;
       case Kind::touch:
+      case Kind::access:
         operation.path = file();
         operation.seconds = kEarliestSeconds + 2 * static_cast<std::int64_t>(below(kEvenSeconds));
         break;
@@ -281,11 +285,11 @@ RandomOptions with_later_words(RandomOptions options) {
     for (const Kind kind : kinds) options.weights.at(static_cast<std::size_t>(kind)) = weight;
   };
   options.any_byte = true;
-  weigh({Kind::chmod, Kind::chown, Kind::touch, Kind::flags, Kind::mknod, Kind::sync_range, Kind::freeze,
-         Kind::evict, Kind::write_direct_dsync, Kind::write_uring},
+  weigh({Kind::chmod, Kind::chown, Kind::touch, Kind::access, Kind::flags, Kind::mknod, Kind::sync_range,
+         Kind::freeze, Kind::evict, Kind::write_direct_dsync, Kind::write_uring},
         1);
   weigh({Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe, Kind::store, Kind::msync}, 3);
-  if (options.threads == 1) weigh({Kind::remount}, 1);
+  if (options.threads == 1) weigh({Kind::remount, Kind::remount_read_only}, 1);
   return options;
 }
 

@@ -28,7 +28,8 @@ struct RandomOptions {
   /// Bytes behind the first words of every other symbolic link, at most. Lists differ in nothing
   /// else.
   std::uint32_t longest_target = 0;
-  bool any_byte = false;  ///< of ranges that are allocated, punched or zeroed: not multiples of 512 only
+  bool any_byte =
+      false;  ///< of writes, and ranges that are allocated, punched or zeroed: not multiples of 512 only
   /// How often each kind is drawn, against the others; 0 leaves it out. In the order of Operation::Kind.
   /// Whiteouts, which many file systems do not know, are left out: they have a pattern of their own. So are
   /// the words that came later (with_later_words): equal seeds keep their lists.
@@ -38,7 +39,7 @@ struct RandomOptions {
       2, 1, 6, 3, 6, 1, 1, 1, 1, 4, 3, 1, 1, 2, 1, 1, 3, 1, 5, 1, 1, 0, 2, 1, 6, 2, 4, 1, 1};
 };
 
-/// With those that came later as well: modes, owners, flags and times, direct writes that are kept, ranges of any byte, ranges moved, shared and mapped, fifos, remount (of one
+/// With those that came later as well: modes, owners, flags and times, direct writes that are kept, ranges of any byte, ranges moved, shared and mapped, fifos, remounts (of one
 /// thread only), freeze, evict.
 RandomOptions with_later_words(RandomOptions options);
 

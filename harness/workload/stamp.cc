@@ -43,9 +43,14 @@ void write_before_mkfs(std::uint64_t first_sector, std::span<std::byte> data) {
 
 void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset,
                   std::span<std::byte> data) {
-  for (std::size_t done = 0; done < data.size(); done += kStampBytes) {
-    const std::size_t length = std::min(kStampBytes, data.size() - done);
-    write_stamp({file, version, (offset + done) / kStampBytes}, data.subspan(done, length));
+  for (std::size_t done = 0; done < data.size();) {
+    const std::size_t begins = (offset + done) % kStampBytes;
+    const std::size_t length = std::min(kStampBytes - begins, data.size() - done);
+    std::array<std::byte, kStampBytes> whole;
+    write_stamp({file, version, (offset + done) / kStampBytes}, whole);
+    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(begins), length,
+                data.begin() + static_cast<std::ptrdiff_t>(done));
+    done += length;
   }
 }
 

@@ -31,7 +31,7 @@ struct Stamp {
 /// Fills `block` (at most kStampBytes: the last block of a file may be partial).
 void write_stamp(const Stamp& stamp, std::span<std::byte> block);
 
-/// Fills any length starting at `offset` (a multiple of kStampBytes) of a file.
+/// Fills any length starting at `offset` of a file.
 void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset, std::span<std::byte> data);
 
 /// What was on the disk before mkfs: every sector names itself, under a magic of its own ("\0HCPRIOR"), so

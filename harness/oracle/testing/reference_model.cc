@@ -32,6 +32,7 @@ bool is_of_all(const Operation& operation) {
     case Kind::sync:
     case Kind::syncfs:
     case Kind::remount:
+    case Kind::remount_read_only:
     case Kind::freeze:
     case Kind::rest:
       return true;
@@ -85,7 +86,8 @@ void apply_to_block(const Operation& operation, std::uint64_t block, std::size_t
   if (workload::is_write(operation.kind))
     workload::write_stamp({operation.file, operation.version, block}, fresh);
   const std::size_t length = std::min<std::size_t>(to - from, tear);
-  std::copy_n(fresh.begin(), length, bytes.begin() + static_cast<std::ptrdiff_t>(from - start));
+  const auto at = static_cast<std::ptrdiff_t>(from - start);
+  std::copy_n(fresh.begin() + at, length, bytes.begin() + at);
 }
 
 bool touches(const Operation& operation, std::uint64_t block) {
@@ -532,6 +534,10 @@ void ReferenceModel::fill_in(FileId file, const Cut& cut, std::mt19937_64& rando
     if (operation.kind == Kind::flags) object.flags = operation.flags;
     if (operation.kind == Kind::project) object.project = operation.project;
     if (operation.kind == Kind::touch) object.modified_seconds = operation.seconds;
+    if (operation.kind == Kind::access) object.accessed_seconds = operation.seconds;
+    if (operation.kind == Kind::store || operation.kind == Kind::write_mapped ||
+        operation.kind == Kind::msync)
+      object.accessed_seconds = 0;
     if (changes_content(operation) || is_fallocate(operation)) object.modified_seconds = 0;
   }
   if (content.type != FileType::regular) return;

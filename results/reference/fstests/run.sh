@@ -1,0 +1,35 @@
+#!/bin/sh
+# Explores lists of this folder in guests: a line for each list and adapter, "list,adapter,outcome,states,finding".
+#
+#   run.sh PATH/TO/headcrash ADAPTER[,ADAPTER...] LIST.txt...
+#
+# Lists of btrfs run on btrfs only. Each guest ends before the next one starts.
+set -eu
+[ $# -ge 3 ] || { echo "usage: run.sh headcrash ADAPTER[,ADAPTER...] LIST.txt..." >&2; exit 2; }
+headcrash=$1 adapters=$(echo "$2" | tr , ' ')
+shift 2
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+for list; do
+  name=$(basename "$list" .txt)
+  for adapter in $adapters; do
+    case $name in btrfs-*) case $adapter in btrfs*) ;; *) continue ;; esac ;; esac
+    status=0
+    "$headcrash" explore --fs "$adapter" --workload "$list" --strategy lose-all,prefix --size 320M --budget 60 --jobs 1 \
+      --quiet --json >"$out" 2>"$out.err" || status=$?
+    python3 - "$name" "$adapter" "$status" "$out" "$out.err" <<'P'
+import json, sys
+name, adapter, status, out, err = sys.argv[1:]
+try:
+    told = json.load(open(out))
+except ValueError:
+    print(f'{name},{adapter},not run,0,"{open(err).read().strip().splitlines()[-1:]}"')
+    sys.exit()
+first = [f for each in told["failures"] for f in each["findings"]][:1]
+what = f'{first[0]["kind"]}: {first[0]["path"]}: {first[0]["expected"]}; found {first[0]["found"]} ({first[0]["tier"]})' if first else ""
+outcome = {"0": "clean", "1": "finding"}.get(status, "not judged")
+print(f'{name},{adapter},{outcome},{told["checked"]},"{what}"', flush=True)
+P
+  done
+done
+rm -f "$out.err"
