@@ -30,7 +30,7 @@ struct SyntheticBench {
   bool virtual_time = false;
   bool finished = true;
   double host_busy = 0.01;  ///< share of the host's processors that others used
-  int requests = 0;  ///< of the I/O sample of a trial
+  int requests = 0;         ///< of the I/O sample of a trial
 };
 
 /// "copy users=4" on hp-c2447, phase copy: xfs 10 s, ext4 12 s, btrfs 20 s, f2fs idle; five repetitions each.
