@@ -240,7 +240,10 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(fmt::format("outliers: {}", n));
-  if (entrant.standing.kind == Standing::Kind::ranked && entrant.standing.elapsed_busy_share < kDeviceBusy)
+  // In virtual time nothing else took the rest: the calls returned at once.
+  const bool others_took_time = entrant.standing.processor_share.has_value();
+  if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
+      entrant.standing.elapsed_busy_share < kDeviceBusy)
     marks.push_back(
         fmt::format("device busy {} of the elapsed time", percent(entrant.standing.elapsed_busy_share)));
   return marks;

@@ -466,6 +466,18 @@ TEST_F(BenchReportTest, WhatIsOfRealTimeIsNotSaidOfVirtualTime) {
   EXPECT_TRUE(holds(must(bench_page(real, nullptr)), "host used by others"));
 }
 
+TEST_F(BenchReportTest, CallsThatReturnAtOnceAreAMarkOfRealTimeOnly) {
+  for (const bool virtual_time : {false, true}) {
+    auto shape = in_virtual_time();
+    shape.virtual_time = virtual_time;
+    auto db = database(fmt::format("{}.db", virtual_time));
+    fill(db, shape);
+    must(db::execute(db.handle(), "UPDATE measure SET device_busy_ms = 0").map([] { return true; }));
+    const Benchmark bench = must(gather_benchmark(db, std::nullopt));
+    EXPECT_EQ(marks_of(entrant(bench.contests.at(0), "ext4")).empty(), virtual_time);
+  }
+}
+
 TEST_F(BenchReportTest, RealAndVirtualTimeAreNotCompared) {
   EXPECT_NE(gathered(in_virtual_time()).contests.at(0).identity(),
             gathered(four_filesystems()).contests.at(0).identity());
