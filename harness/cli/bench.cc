@@ -191,6 +191,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");
   command->footer(
       "Examples:\n  headcrash bench quick --plan\n  headcrash bench quick --db bench.db\n"
+      "  headcrash bench quick --guest virtual --db virtual.db\n"
       "  headcrash bench mine.toml --db bench.db --resume\n  headcrash report --db bench.db\n\n"
       "Exit code 1: a trial failed; its reason is in the database.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });

@@ -20,6 +20,8 @@ constexpr std::size_t kNamesMost = 3;
 /// Guest and device count the same bytes; a larger difference is noted.
 constexpr double kDeviation = 0.01;
 constexpr double kFewBytes = 16 << 10;
+constexpr const char* kVirtualTime =
+    "virtual time: processor time is zero; times are those of the device and of the guest's timers, on any host";
 
 /// "a, b, c, 3 more"
 std::string named(const std::vector<std::string>& names, std::size_t most = kNamesMost) {
@@ -127,7 +129,8 @@ class Notes {
   std::map<std::string, std::string> slowed_devices() const {
     std::map<std::string, std::string> slowed;
     for (const BenchTrial& trial : bench_.trials)
-      if (trial.clock != "real" && trial.clock != "real:1") slowed[trial.device] = trial.clock;
+      if (trial.clock != "real" && trial.clock != "real:1" && !trial.in_virtual_time())
+        slowed[trial.device] = trial.clock;
     return slowed;
   }
 
@@ -136,7 +139,7 @@ class Notes {
     for (const BenchTrial& trial : bench_.trials) {
       if (trial.failed()) continue;
       late += trial.late ? 1 : 0;
-      busy += trial.host_busy.value_or(0) > kBusyHost ? 1 : 0;
+      busy += trial.host_busy.value_or(0) > kBusyHost && !trial.in_virtual_time() ? 1 : 0;
     }
     const std::size_t measured = bench_.trials.size() - bench_.failed();
     if (late > 0)
@@ -193,6 +196,12 @@ std::string title_of(const Contest& contest) {
   return text;
 }
 
+std::string time_name(const Contest& contest) {
+  const char* kind = contest.virtual_time ? "virtual " : "";
+  return contest.to_quiescence ? fmt::format("{}time to quiescence", kind)
+                               : fmt::format("elapsed {}time", kind);
+}
+
 std::string difference(const Standing& s) {
   const auto points = [](double ratio) { return (ratio - 1) * 100; };
   const double change = points(s.to_best.ratio);
@@ -209,8 +218,10 @@ std::string difference(const Standing& s) {
 std::string unranked_because(const Entrant& entrant) {
   const Standing& s = entrant.standing;
   if (Standing::is_unranked_number(s.kind)) {
-    return fmt::format("{}: the device was busy {} of the time, the processor {}; {}", unranked_name(s.kind),
-                       percent(s.busy_share), percent(s.processor_share), milliseconds(s.ranking.mean));
+    const std::string processor =
+        s.processor_share ? fmt::format(", the processor {}", percent(*s.processor_share)) : std::string();
+    return fmt::format("{}: the device was busy {} of the time{}; {}", unranked_name(s.kind),
+                       percent(s.busy_share), processor, milliseconds(s.ranking.mean));
   }
   if (entrant.failed > 0)
     return fmt::format("failed trials: {} of {}", entrant.failed,
@@ -229,7 +240,10 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(fmt::format("outliers: {}", n));
-  if (entrant.standing.kind == Standing::Kind::ranked && entrant.standing.elapsed_busy_share < kDeviceBusy)
+  // In virtual time nothing else took the rest: the calls returned at once.
+  const bool others_took_time = entrant.standing.processor_share.has_value();
+  if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
+      entrant.standing.elapsed_busy_share < kDeviceBusy)
     marks.push_back(
         fmt::format("device busy {} of the elapsed time", percent(entrant.standing.elapsed_busy_share)));
   return marks;
@@ -246,7 +260,9 @@ std::string verdict_line(const BaselineComparison& comparison) {
 }
 
 BenchAnswer answer_of(const Benchmark& bench) {
-  return {.status = status_of(bench), .notes = Notes(bench).all()};
+  return {.clock = bench.in_virtual_time() ? kVirtualTime : "",
+          .status = status_of(bench),
+          .notes = Notes(bench).all()};
 }
 
 }  // namespace headcrash::report

@@ -11,12 +11,16 @@
 namespace headcrash::report {
 
 struct BenchAnswer {
+  /// Empty for real time, else what the guests' clock makes of the numbers.
+  std::string clock;
   std::string status;              ///< "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1"
   std::vector<std::string> notes;  ///< what limits the numbers: failed or late trials, idle cells, ...
 };
 
 BenchAnswer answer_of(const Benchmark& bench);
 
+/// The time that a contest is ranked by: "time to quiescence", "elapsed virtual time".
+std::string time_name(const Contest& contest);
 /// "copy files=535 users=4, phase copy, on hp-c2447 (scaled)"
 std::string title_of(const Contest& contest);
 /// "+13.9 %, 11.2 to 16.8"; "+0.7 %, -0.4 to 1.9: not significant"

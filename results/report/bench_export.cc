@@ -49,7 +49,7 @@ SqlAnswer rankings(const Benchmark& bench) {
                    "filesystem",  "variant",         "rank",       "state",       "ranked_by",
                    "repetitions", "failed",          "mean_ms",    "mean_low_ms", "mean_high_ms",
                    "median_ms",   "elapsed_mean_ms", "to_best",    "to_best_low", "to_best_high",
-                   "pairs",       "spread",          "busy_share", "marks"};
+                   "pairs",       "spread",          "busy_share", "marks",       "clock"};
   for (const Contest& contest : bench.contests) {
     for (const Entrant& entrant : contest.entrants) {
       const Standing& s = entrant.standing;
@@ -79,7 +79,8 @@ SqlAnswer rankings(const Benchmark& bench) {
                                  static_cast<std::int64_t>(s.pairs),
                                  number(s.spread()),
                                  number(s.busy_share),
-                                 fmt::format("{}", fmt::join(marks_of(entrant), "; "))});
+                                 fmt::format("{}", fmt::join(marks_of(entrant), "; ")),
+                                 std::string(contest.virtual_time ? "virtual" : "real")});
     }
   }
   return table;

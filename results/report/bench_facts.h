@@ -43,7 +43,7 @@ struct Measurement {
   /// Of the busiest device: until quiescence (or the last call, where that was not waited for); until the
   /// last call.
   std::optional<double> busy_share, elapsed_busy_share;
-  /// Processor time of the guest by the time until quiescence; 1: one processor all the time.
+  /// Processor time of the guest by the time until quiescence; 1: one processor all the time. None in virtual time.
   std::optional<double> processor_share;
   bool late = false;
   std::vector<std::optional<double>> values;  ///< in the order of measures()
@@ -63,7 +63,7 @@ struct Standing {
   statistics::Summary elapsed;    ///< milliseconds
   double busy_share = 0;          ///< median, over the time that is ranked by
   double elapsed_busy_share = 0;  ///< median, until the last call returned
-  double processor_share = 0;     ///< median, as in Measurement
+  std::optional<double> processor_share;  ///< median, as in Measurement; none in virtual time
   /// To the best one, over equal repetitions where there are any (else of the means). Of the best: 1.
   statistics::Comparison to_best;
   std::size_t pairs = 0;
@@ -80,6 +80,7 @@ struct Entrant {
 
 struct Contest {
   std::string device, workload, parameters, scale, phase, operation;
+  bool virtual_time = false;      ///< the guests' clock: processor time is zero
   bool to_quiescence = true;      ///< ranked by; false: some measurement did not wait for it
   std::vector<Entrant> entrants;  ///< ranked ones first, in order; then those that are not
   std::size_t ranked = 0;
@@ -101,6 +102,7 @@ struct BenchTrial {
   bool late = false;
   std::optional<double> host_busy;
   bool failed() const { return verdict != "measured"; }
+  bool in_virtual_time() const { return clock == "virtual"; }
 };
 
 /// Mean of a counter or of a tool's figure, per entrant.
@@ -143,6 +145,8 @@ struct Benchmark {
   std::vector<BenchPanel> io;
 
   std::size_t failed() const;
+  /// Some trial was. (All are: a benchmark's file says once what its guests are.)
+  bool in_virtual_time() const;
 };
 
 /// In the caller's transaction, so that all queries see one state even while the benchmark continues. `run`:

@@ -65,7 +65,7 @@ Json entrant_json(const Entrant& entrant) {
     out["elapsed_ms"] = statistics_json(s.elapsed);
     out["busy_share"] = s.busy_share;
     out["elapsed_busy_share"] = s.elapsed_busy_share;
-    out["processor_share"] = s.processor_share;
+    out["processor_share"] = optional_json(s.processor_share);
     out["spread"] = s.spread();
   }
   if (s.kind == Standing::Kind::ranked) {
@@ -94,6 +94,7 @@ Json contest_json(const Benchmark& bench, const Contest& contest) {
               {"scale", contest.scale},
               {"phase", valid_utf8(contest.phase)},
               {"operation", valid_utf8(contest.operation)},
+              {"clock", contest.virtual_time ? "virtual" : "real"},
               {"ranked_by", contest.to_quiescence ? "quiescent_ms" : "elapsed_ms"},
               {"entrants", Json::array()}};
   for (const Entrant& entrant : contest.entrants) out["entrants"].push_back(entrant_json(entrant));
@@ -157,6 +158,7 @@ Json bench_json(const Benchmark& bench, const BaselineComparison* baseline) {
               {"host", recorded(run.host)},
               {"versions", recorded(run.versions)},
               {"accelerator", valid_utf8(run.accelerator)},
+              {"clock", bench.in_virtual_time() ? "virtual" : "real"},
               {"answer", valid_utf8(answer.status)},
               {"cautions", plain_texts(answer.notes)},
               {"contests", Json::array()},

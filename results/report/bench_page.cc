@@ -185,8 +185,10 @@ std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
         baseline->regressions(), baseline->changes.size());
   }
   out +=
-      fmt::format("<p class=\"kind\">Timed comparison</p>\n<h1>{}</h1>\n<p class=\"answer\">{}</p>\n",
+      fmt::format("<p class=\"kind\">Timed comparison{}</p>\n<h1>{}</h1>\n<p class=\"answer\">{}</p>\n",
+                  bench.in_virtual_time() ? " in virtual time" : "",
                   escape(run.name.empty() ? fmt::format("run {}", run.id) : run.name), escape(answer.status));
+  if (!answer.clock.empty()) out += fmt::format("<p>In {}.</p>\n", escape(answer.clock));
   return out + cautions(answer.notes) + facts_line(facts_of(bench)) + "</header>\n";
 }
 

@@ -415,6 +415,86 @@ TEST_F(BenchReportTest, ARowIsNamedByWhatDiffersAndTheRestIsItsTooltip) {
       holds(must(bench_page(bench, nullptr)), "title=\"copy files=100 users=4, phase copy, on hp-c2447\""));
 }
 
+SyntheticBench in_virtual_time() {
+  SyntheticBench shape = four_filesystems();
+  shape.virtual_time = true;
+  shape.accelerator = "user-mode";
+  return shape;
+}
+
+TEST_F(BenchReportTest, VirtualTimeIsSaidInTheHeadAndBesideTheNumbers) {
+  const Benchmark bench = gathered(in_virtual_time());
+  EXPECT_TRUE(answer_of(bench).clock.starts_with("virtual time: processor time is zero"));
+  EXPECT_TRUE(answer_of(gathered(four_filesystems())).clock.empty());
+  const std::string text = bench_text(bench, nullptr);
+  EXPECT_TRUE(holds(text, "\nvirtual time: processor time is zero;")) << text;
+  EXPECT_TRUE(holds(text, ", on hp-c2447, virtual time to quiescence\n")) << text;
+
+  auto db = database();
+  fill(db, in_virtual_time());
+  const auto result = must(write_report(db, {.output = folder() / "out", .csv = folder() / "tables"}));
+  const std::string page = without_own_script(db::contents(result.page));
+  EXPECT_LT(page.find("Timed comparison in virtual time"), page.find("<h1>"));
+  EXPECT_LT(page.find("<p>In virtual time: processor time is zero"), page.find("</header>"));
+  EXPECT_TRUE(holds(page, "<span>virtual time: processor time is zero</span>")) << "beside the map";
+  EXPECT_TRUE(holds(page, ">virtual time to quiescence</th>")) << "over the ranking";
+  EXPECT_TRUE(holds(page, ">virtual time to quiescence, by repetition</th>")) << "over the measures";
+  EXPECT_TRUE(holds(page, "In virtual time guest and device have one clock"));
+  EXPECT_EQ(result.summary["clock"], "virtual");
+  EXPECT_EQ(result.summary["contests"][0]["clock"], "virtual");
+  const std::string csv = db::contents(folder() / "tables" / "rankings.csv");
+  EXPECT_EQ(times(csv, ",virtual\r\n"), 4U) << csv;
+}
+
+TEST_F(BenchReportTest, WhatIsOfRealTimeIsNotSaidOfVirtualTime) {
+  auto shape = in_virtual_time();
+  shape.host_busy = 0.7;
+  const Benchmark bench = gathered(shape);
+  for (const std::string& note : answer_of(bench).notes)
+    EXPECT_FALSE(holds(note, "clock=") || holds(note, "busy host") || holds(note, "CPU")) << note;
+  const Entrant& idle = entrant(bench.contests.at(0), "f2fs");
+  EXPECT_EQ(idle.standing.kind, Standing::Kind::idle) << "there is no processor time";
+  EXPECT_TRUE(unranked_because(idle).starts_with("idle: the device was busy 30.0\u00a0% of the time; "));
+  const std::string page = must(bench_page(bench, nullptr));
+  for (const char* unwanted : {"CPU:", "user CPU", "busy host", "host used by others", "of one processor",
+                               "was served under a real-time clock", "as the client saw it, mean"})
+    EXPECT_FALSE(holds(page, unwanted)) << unwanted;
+
+  shape.virtual_time = false;
+  const Benchmark real = gathered(shape);
+  EXPECT_TRUE(holds(answer_of(real).notes.at(0), "trials on a busy host: 20 of 20"));
+  EXPECT_TRUE(holds(must(bench_page(real, nullptr)), "host used by others"));
+}
+
+TEST_F(BenchReportTest, CallsThatReturnAtOnceAreAMarkOfRealTimeOnly) {
+  for (const bool virtual_time : {false, true}) {
+    auto shape = in_virtual_time();
+    shape.virtual_time = virtual_time;
+    auto db = database(fmt::format("{}.db", virtual_time));
+    fill(db, shape);
+    must(db::execute(db.handle(), "UPDATE measure SET device_busy_ms = 0").map([] { return true; }));
+    const Benchmark bench = must(gather_benchmark(db, std::nullopt));
+    EXPECT_EQ(marks_of(entrant(bench.contests.at(0), "ext4")).empty(), virtual_time);
+  }
+}
+
+TEST_F(BenchReportTest, RealAndVirtualTimeAreNotCompared) {
+  EXPECT_NE(gathered(in_virtual_time()).contests.at(0).identity(),
+            gathered(four_filesystems()).contests.at(0).identity());
+  auto real = database("real.db"), both = database("both.db");
+  fill(real, four_filesystems());
+  const auto first = fill(both, four_filesystems()), second = fill(both, in_virtual_time());
+  const ReportOptions options{.output = folder() / "out",
+                              .baseline = BaselineOptions{.database = folder() / "real.db"}};
+  const auto refused = write_report(both, options);
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(holds(refused.error().message(), "the baseline in real time: their times cannot be compared"))
+      << refused.error().message();
+  // Each run of a database is a report of its own.
+  EXPECT_EQ(must(write_report(both, {.output = folder() / "a", .run = first})).summary["clock"], "real");
+  EXPECT_EQ(must(write_report(both, {.output = folder() / "b", .run = second})).summary["clock"], "virtual");
+}
+
 TEST_F(BenchReportTest, ForALook) {
   const char* where = std::getenv("HEADCRASH_SHOW_REPORT");
   if (where == nullptr) GTEST_SKIP() << "HEADCRASH_SHOW_REPORT is not set";

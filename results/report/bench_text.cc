@@ -28,8 +28,7 @@ std::vector<std::string> row_of(const Entrant& entrant, bool first) {
 }
 
 std::string contest_text(const Contest& contest) {
-  std::string text = fmt::format("\n{}, {}\n", title_of(contest),
-                                 contest.to_quiescence ? "time to quiescence" : "elapsed time");
+  std::string text = fmt::format("\n{}, {}\n", title_of(contest), time_name(contest));
   TextTable table({"", "", ">", "", ">", "", ""});
   for (const Entrant& entrant : contest.entrants)
     table.add(row_of(entrant, &entrant == &contest.entrants.front()));
@@ -62,6 +61,7 @@ std::string baseline_text(const BaselineComparison& comparison) {
 std::string bench_text(const Benchmark& bench, const BaselineComparison* baseline) {
   const BenchAnswer answer = answer_of(bench);
   std::string text = answer.status + "\n";
+  if (!answer.clock.empty()) text += answer.clock + "\n";
   for (const std::string& note : answer.notes) text += "! " + note + "\n";
   for (const Contest& contest : bench.contests) text += contest_text(contest);
   std::size_t listed = 0;

@@ -82,7 +82,8 @@ std::string measures_table(const Benchmark& bench, const Contest& contest) {
 }
 
 /// "12.3 s · 12.4 s · 14.9 s (outlier, late)"
-std::string every_value(const Entrant& entrant, bool to_quiescence) {
+std::string every_value(const Contest& contest, const Entrant& entrant) {
+  const bool to_quiescence = contest.to_quiescence;
   const statistics::Summary& s = entrant.standing.ranking;
   std::vector<double> outside;
   const auto times = times_of(entrant, to_quiescence);
@@ -94,7 +95,7 @@ std::string every_value(const Entrant& entrant, bool to_quiescence) {
     const auto mark = [&](const char* word) { marks += (marks.empty() ? "" : ", ") + std::string(word); };
     if (std::ranges::find(outside, time) != outside.end()) mark("outlier");
     if (m.late) mark("late");
-    if (m.host_was_busy()) mark("busy host");
+    if (m.host_was_busy() && !contest.virtual_time) mark("busy host");
     text += fmt::format("{}{}{}", text.empty() ? "" : " &middot; ", milliseconds(time),
                         marks.empty() ? "" : " <b class=\"warn\">(" + marks + ")</b>");
   }
@@ -105,13 +106,9 @@ std::string values_table(const Contest& contest) {
   std::vector<std::vector<std::string>> rows;
   for (const Entrant& entrant : contest.entrants) {
     if (entrant.measurements.empty()) continue;
-    rows.push_back(
-        {entrant_name(entrant.filesystem, entrant.variant), every_value(entrant, contest.to_quiescence)});
+    rows.push_back({entrant_name(entrant.filesystem, entrant.variant), every_value(contest, entrant)});
   }
-  return html_table(
-      {{"file system"},
-       {contest.to_quiescence ? "time to quiescence, by repetition" : "elapsed time, by repetition"}},
-      rows, "cards values");
+  return html_table({{"file system"}, {time_name(contest) + ", by repetition"}}, rows, "cards values");
 }
 
 std::string more_note(std::size_t all, std::size_t shown, const char* what) {
@@ -135,24 +132,26 @@ std::string failed_trials(const Benchmark& bench) {
 }
 
 std::string trial_table(const Benchmark& bench) {
+  // Who else used the host changes nothing in virtual time.
+  const bool host = !bench.in_virtual_time();
+  std::vector<Column> columns = {
+      {"trial"}, {"repetition", Kind::number}, {"seed", Kind::number}, {"clock"}, {"started"}, {"marks"}};
+  if (host) columns.insert(columns.begin() + 4, {"host used by others", Kind::number});
   std::vector<std::vector<std::string>> rows;
   for (const BenchTrial& t : bench.trials) {
     if (rows.size() == kTrialRowsMost) break;
     std::string marks = t.failed() ? "failed" : "";
     if (t.late) marks += marks.empty() ? "late" : ", late";
-    rows.push_back({escape(t.key), fmt::format("{}", t.repetition), fmt::format("{}", t.seed),
-                    escape(t.clock), t.host_busy ? percent(*t.host_busy) : "", escape(t.started_at),
-                    escape(marks)});
+    std::vector<std::string> row = {escape(t.key),
+                                    fmt::format("{}", t.repetition),
+                                    fmt::format("{}", t.seed),
+                                    escape(t.clock),
+                                    escape(t.started_at),
+                                    escape(marks)};
+    if (host) row.insert(row.begin() + 4, t.host_busy ? percent(*t.host_busy) : "");
+    rows.push_back(std::move(row));
   }
-  return html_table({{"trial"},
-                     {"repetition", Kind::number},
-                     {"seed", Kind::number},
-                     {"clock"},
-                     {"host used by others", Kind::number},
-                     {"started"},
-                     {"marks"}},
-                    rows, "cards") +
-         more_note(bench.trials.size(), rows.size(), "trials");
+  return html_table(columns, rows, "cards") + more_note(bench.trials.size(), rows.size(), "trials");
 }
 
 }  // namespace

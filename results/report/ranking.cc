@@ -16,18 +16,18 @@ double time_of(const Measurement& measurement, bool to_quiescence) {
   return to_quiescence ? measurement.quiescent_ms.value_or(0) : measurement.elapsed_ms;
 }
 
-/// 0 where nothing is known.
-double median_of(const Entrant& entrant, std::optional<double> Measurement::*member) {
+std::optional<double> median_of(const Entrant& entrant, std::optional<double> Measurement::*member) {
   std::vector<double> values;
   for (const Measurement& m : entrant.measurements)
     if ((m.*member) && std::isfinite(*(m.*member))) values.push_back(*(m.*member));
-  return values.empty() ? 0 : statistics::quantile(values, 0.5);
+  return values.empty() ? std::nullopt : std::optional(statistics::quantile(values, 0.5));
 }
 
 Standing::Kind kind_of(const Standing& standing) {
   if (standing.busy_share >= kDeviceBusy) return Standing::Kind::ranked;
-  const double nobody = 1 - standing.busy_share - standing.processor_share;
-  return standing.processor_share >= nobody ? Standing::Kind::cpu_bound : Standing::Kind::idle;
+  const double processor = standing.processor_share.value_or(0);
+  const double nobody = 1 - standing.busy_share - processor;
+  return processor >= nobody ? Standing::Kind::cpu_bound : Standing::Kind::idle;
 }
 
 void summarise(Entrant& entrant, bool to_quiescence) {
@@ -36,9 +36,9 @@ void summarise(Entrant& entrant, bool to_quiescence) {
   if (times.empty() || elapsed.empty()) return;
   standing.ranking = statistics::summarise(times);
   standing.elapsed = statistics::summarise(elapsed);
-  standing.elapsed_busy_share = median_of(entrant, &Measurement::elapsed_busy_share);
+  standing.elapsed_busy_share = median_of(entrant, &Measurement::elapsed_busy_share).value_or(0);
   standing.busy_share =
-      to_quiescence ? median_of(entrant, &Measurement::busy_share) : standing.elapsed_busy_share;
+      to_quiescence ? median_of(entrant, &Measurement::busy_share).value_or(0) : standing.elapsed_busy_share;
   standing.processor_share = median_of(entrant, &Measurement::processor_share);
   standing.kind = kind_of(standing);
 }

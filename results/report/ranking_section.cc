@@ -20,6 +20,11 @@ using Kind = Column::Kind;
 
 /// More are folded by device.
 constexpr std::size_t kRankingsInTheOpen = 6;
+constexpr const char* kVirtualTimeNote =
+    "<p class=\"note\">In virtual time the guest&#39;s clock stands still while it computes and moves on when it waits for "
+    "the device or a timer. What a file system costs the processor is not in these times, so that their order can differ "
+    "from that of a machine whose processor is slow. A repetition has a seed of its own; the same seed gives the same "
+    "time to the nanosecond, so that intervals show what the seeds change, and no noise.</p>\n";
 constexpr const char* kNothing = "<span class=\"muted\">&ndash;</span>";
 
 struct EntrantColumn {
@@ -41,8 +46,8 @@ std::vector<EntrantColumn> columns_of(const Benchmark& bench) {
 }
 
 std::string id_of(const Contest& contest) {
-  return anchor("ranking",
-                contest.device + "/" + contest.workload + "/" + contest.parameters + "/" + contest.phase);
+  return anchor("ranking", contest.device + "/" + contest.workload + "/" + contest.parameters + "/" +
+                               contest.phase + (contest.virtual_time ? "/virtual" : ""));
 }
 
 /// A time as a multiple of the best one, marked where none is significantly better.
@@ -148,7 +153,7 @@ std::string marks_text(const Entrant& entrant) {
 
 std::string contest_table(const Contest& contest) {
   const std::vector<Column> columns = {{"file system"},
-                                       {contest.to_quiescence ? "time to quiescence" : "elapsed time"},
+                                       {time_name(contest)},
                                        {"mean", Kind::number},
                                        {"rank", Kind::number},
                                        {"of the best", Kind::number},
@@ -235,9 +240,13 @@ Section bench_overview(const Benchmark& bench) {
           heat_map("workload", columns, rows) +
           fmt::format(
               "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> no other is significantly faster ({:.0f}&nbsp;% confidence, "
-              "by more than {:.0f}&nbsp;%)</span> <span>times the best: {}</span> <span>CPU: the device was busy less than half of the "
-              "time, so that the processor was measured</span> <span>idle: a timer or a write-back delay was measured</span></p>\n",
-              statistics::kConfidence * 100, kTie * 100, shade_scale()) +
+              "by more than {:.0f}&nbsp;%)</span> <span>times the best: {}</span> {}<span>idle: a timer or a write-back "
+              "delay was measured</span></p>\n",
+              statistics::kConfidence * 100, kTie * 100, shade_scale(),
+              bench.in_virtual_time()
+                  ? "<span>virtual time: processor time is zero</span> "
+                  : "<span>CPU: the device was busy less than half of the time, so that the processor was "
+                    "measured</span> ") +
           query_note("bench_cells", bench.facts.run.id)};
 }
 
@@ -270,10 +279,11 @@ Section ranking_section(const Benchmark& bench) {
   }
   section.html += details(
       "How to read it",
-      "<p class=\"note\">To quiescence: until the last call returned and all writes reached the device. Elapsed: until "
-      "the last call returned. Of the best: time as a share of the best one&#39;s, over equal repetitions. Spread: "
-      "standard deviation by mean. Bars are means, lines their bootstrap intervals (95&nbsp;%, wider for few "
-      "repetitions); every repetition is under &quot;All measures&quot;. Equal ranks do not differ significantly.</p>\n" +
+      std::string(bench.in_virtual_time() ? kVirtualTimeNote : "") +
+          "<p class=\"note\">To quiescence: until the last call returned and all writes reached the device. Elapsed: until "
+          "the last call returned. Of the best: time as a share of the best one&#39;s, over equal repetitions. Spread: "
+          "standard deviation by mean. Bars are means, lines their bootstrap intervals (95&nbsp;%, wider for few "
+          "repetitions); every repetition is under &quot;All measures&quot;. Equal ranks do not differ significantly.</p>\n" +
           query_note("bench_measures", bench.facts.run.id));
   return section;
 }

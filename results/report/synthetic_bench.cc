@@ -27,7 +27,7 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
   const double ms = seconds * 1e3;
   db::PhaseRecord phase;
   phase.name = "workload";
-  phase.clock = "real";
+  phase.clock = shape.virtual_time ? "virtual" : "real";
   phase.wall_ms = phase.model_ms = ms * 1.05;
   phase.reads = 120;
   phase.writes = 1500;
@@ -41,8 +41,10 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
   phase.busy_ms = ms * entrant.busy;
   const double mean_us = std::max(phase.busy_ms, 1.0) * 1000 / 1645;
   phase.target = db::LatencySummary{mean_us, mean_us * 0.8, mean_us * 4, mean_us * 9};
-  phase.achieved = db::LatencySummary{mean_us * 1.01, mean_us * 0.81, mean_us * 4.1, mean_us * 9.4};
-  phase.lateness = db::LatencySummary{mean_us * 0.01, 60, 400, 900};
+  if (!shape.virtual_time) {
+    phase.achieved = db::LatencySummary{mean_us * 1.01, mean_us * 0.81, mean_us * 4.1, mean_us * 9.4};
+    phase.lateness = db::LatencySummary{mean_us * 0.01, 60, 400, 900};
+  }
   for (int i = 0; i < 24; ++i) {
     const double upper = mean_us * std::pow(1.35, i - 12);
     phase.target_buckets.push_back(
@@ -100,7 +102,7 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
   t.scale = contest.scale.empty() ? "exact" : contest.scale;
   t.repetition = static_cast<std::int64_t>(repetition);
   t.seed = 7;
-  t.clock = "real";
+  t.clock = shape.virtual_time ? "virtual" : "real";
   t.operations = kFiles;
   t.verdict = failed ? "failed" : "measured";
   t.expected = "any";
@@ -108,7 +110,7 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
   t.started_at = "2026-03-14T09:26:53Z";
   t.wall_ms = 9000;
   t.late = shape.late_every > 0 && number % static_cast<std::size_t>(shape.late_every) == 0;
-  t.host_busy = 0.01;
+  t.host_busy = shape.host_busy;
   t.devices = {{"hd0", contest.device, 2'054'864, std::nullopt}};
   if (contest.device.find("raid") != std::string::npos) {
     t.devices.push_back({"hd0.0", "sun-4.2g", 1'027'432, 0});

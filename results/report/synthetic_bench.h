@@ -27,8 +27,10 @@ struct SyntheticBench {
   std::string name = "compare", accelerator = "kvm", qemu = "7.2";
   int late_every = 0;  ///< every n-th trial had late completions; 0 for none
   bool quiescence = true;
+  bool virtual_time = false;
   bool finished = true;
-  int requests = 0;  ///< of the I/O sample of a trial
+  double host_busy = 0.01;  ///< share of the host's processors that others used
+  int requests = 0;         ///< of the I/O sample of a trial
 };
 
 /// "copy users=4" on hp-c2447, phase copy: xfs 10 s, ext4 12 s, btrfs 20 s, f2fs idle; five repetitions each.

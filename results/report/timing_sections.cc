@@ -193,6 +193,14 @@ Section io_section(const Facts& facts) {
 
 Section lateness_section(const Facts& facts) {
   Section section{.id = "lateness", .title = "Was the drive's latency delivered?", .html = {}};
+  if (facts.lateness.empty() && !facts.unclocked.empty() &&
+      std::ranges::all_of(facts.unclocked, [](const Unclocked& u) { return u.clock == "virtual"; })) {
+    section.html =
+        "<p><span class=\"verdict good\">Yes.</span> In virtual time guest and device have one clock, which waits for "
+        "the host: no request can be late.</p>\n" +
+        query_note("clocks", facts.run.id);
+    return section;
+  }
   if (facts.lateness.empty()) {
     section.html = nothing("No phase was served under a real-time clock.") + unclocked_note(facts);
     return section;
