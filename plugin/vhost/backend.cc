@@ -125,11 +125,11 @@ Result<Ring*> Backend::find_stopped(std::uint32_t ring) {
 }
 
 /// A client whose notifications are messages may send no SET_VRING_KICK (user-mode Linux does not): its ring starts and
-/// stops as it is enabled and disabled.
+/// stops as it is enabled and disabled. QEMU enables rings that it has not set up and will not use.
 Result<void> Backend::enable(Ring& ring, std::uint32_t number, bool enabled) {
   ring.enabled = enabled;
   if ((protocol_ & kInBand) == 0 || ring.kick.is_open()) return {};
-  if (enabled) return start(ring, number);
+  if (enabled) return ring.place.size == 0 ? Result<void>() : start(ring, number);
   ring.started = ring.look = false;
   return {};
 }

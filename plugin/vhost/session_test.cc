@@ -180,6 +180,22 @@ void acknowledge(int channel, std::uint32_t value = 0) {
 }
 constexpr std::array<std::uint32_t, 5> kCallOfRing0 = {4, 1 | 8, 8, 0, 0};
 
+TEST(VhostSession, ARingThatIsEnabledBeforeItIsSetUpWaits) {
+  TestDisk disk;
+  TestClient client(disk.disk());
+  client.send64(Verb::set_features, client.ask64(Verb::get_features));
+  client.send64(Verb::set_protocol_features, client.ask64(Verb::get_protocol_features));
+  client.share();
+  client.send_state(Verb::set_vring_enable, 1, 1);
+  client.start(0);
+  client.ask64(Verb::get_features);
+  EXPECT_EQ(client.command(0, kFlush, 0, 0, false), 0);
+  client.start(1);
+  client.ask64(Verb::get_features);
+  EXPECT_EQ(client.command(1, kFlush, 0, 0, false), 0);
+  EXPECT_EQ(disk.flushes, 2);
+}
+
 TEST(VhostSession, NotifiesByMessagesAClientThatWantsThem) {
   for (const bool at_once : {false, true}) {
     TestDisk memory;

@@ -258,7 +258,7 @@ finish() {
 
 usage() {
   cat <<END
-usage: $0 --yes [--sync | --flush] [--mount-options OPTIONS] [--used] [--slow MS[:SECTORS]] [--all] [--keep]
+usage: $0 --yes [--sync | --flush] [--mount-options OPTIONS] [--used] [--no-fua] [--slow MS[:SECTORS]] [--all] [--keep]
 
 $title
 
@@ -277,6 +277,7 @@ Nothing is done without --yes.
   --flush                  control: fsync of the block device before it, which flushes the drive's cache
   --mount-options OPTIONS  control: other options than "$mount_options"
   --used                   fill the disk with bytes of an earlier user before mkfs, so that stale blocks are seen
+  --no-fua                 a drive that has a cache and no FUA, as many are: by a second loop device above dm-log-writes
   --slow MS[:SECTORS]      each write takes MS milliseconds longer, or those to the first SECTORS sectors alone (dm-delay): what a
                            kernel forgets to wait for comes after the flush
   --all                    look at every state, also when one has lost something
@@ -447,11 +448,12 @@ cut_power() {
   state "$words" "$work/cut.raw"
 }
 
-work='' mounted='' dm_name='' slow_name='' disk_loop='' log_loop=''
+work='' mounted='' dm_name='' slow_name='' disk_loop='' log_loop='' top_loop=''
 cleanup_all() {
   cd /
   for number in 3 4 5 6 7 8 9; do eval "exec $number>&-"; done
   [ -z "$mounted" ] || umount "$mounted" || umount -l "$mounted"
+  [ -z "$top_loop" ] || losetup -d "$top_loop"
   [ -z "$dm_name" ] || dmsetup remove --retry "$dm_name"
   [ -z "$slow_name" ] || dmsetup remove --retry "$slow_name"
   [ -z "$disk_loop" ] || losetup -d "$disk_loop"
@@ -459,7 +461,7 @@ cleanup_all() {
   [ -z "$work" ] || [ -n "$keep" ] || rm -rf "$work"
 }
 
-yes='' keep='' all='' used='' slow=''
+yes='' keep='' all='' used='' slow='' no_fua=''
 while [ $# -gt 0 ]; do
   case $1 in
     --yes) yes=1 ;;
@@ -468,6 +470,7 @@ while [ $# -gt 0 ]; do
     --sync) control=sync ;;
     --flush) control=flush ;;
     --used) used=1 ;;
+    --no-fua) no_fua=1 ;;
     --slow)
       case ${2:-} in [1-9] | [1-9]*[0-9:]) ;; *) cannot '--slow needs milliseconds' ;; esac
       slow=$2
@@ -522,10 +525,15 @@ if [ -n "$slow" ]; then
 fi
 dmsetup create "hc-$$" --table "0 $((size / 512)) log-writes $below $log_loop" ||
   cannot 'no dm-log-writes in this kernel'
-dm_name=hc-$$ dm=/dev/mapper/hc-$$
+dm_name=hc-$$ dm=/dev/mapper/hc-$$ mounts=/dev/mapper/hc-$$
+if [ -n "$no_fua" ]; then
+  top_loop=$(losetup -f --show --direct-io=on "$dm") || { top_loop='' && cannot 'no loop device'; }
+  mounts=$top_loop
+  echo "== on a drive of which FUA is $(cat "/sys/block/${mounts#/dev/}/queue/fua")"
+fi
 mkdir "$work/mnt"
 echo "== mount -t $fstype${mount_options:+ -o $mount_options}"
-mount -t "$fstype" ${mount_options:+-o "$mount_options"} "$dm" "$work/mnt" || cannot "mount as $fstype failed"
+mount -t "$fstype" ${mount_options:+-o "$mount_options"} "$mounts" "$work/mnt" || cannot "mount as $fstype failed"
 mounted=$work/mnt
 cd "$mounted" || cannot 'the mount point cannot be entered'
 echo "== operations"
@@ -535,6 +543,8 @@ mark end
 cd /
 umount "$mounted" || cannot 'unmount failed'
 mounted=''
+[ -z "$top_loop" ] || losetup -d "$top_loop" || cannot 'the loop device cannot be removed'
+top_loop=''
 dmsetup remove --retry "$dm_name" || cannot 'dm-log-writes cannot be removed'
 dm_name=''
 replay_log "$work/log.raw" > "$work/entries" || cannot 'the log could not be read'

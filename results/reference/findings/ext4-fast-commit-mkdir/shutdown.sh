@@ -2,7 +2,7 @@
 # ext4 with fast commits: fsync of a new file, while another directory is new as well, leaves wrong counts of links and
 # directories after the kernel's replay. Nothing of headcrash is needed: mkfs.ext4, e2fsck, xfs_io, losetup, in a guest by
 #
-#   scripts/run-in-guest --tool mkfs.ext4 --tool e2fsck workload.sh --yes [--sync | --no-directory]
+#   scripts/run-in-guest --tool mkfs.ext4 --tool e2fsck shutdown.sh --yes [--sync | --no-directory]
 #
 # The file system is shut down as a panic would leave it (xfs_io's shutdown without a flush of the log), mounted again, which
 # replays, and checked by e2fsck. Exit code 1: e2fsck finds damage; 0: it does not; 2: it cannot be told.
