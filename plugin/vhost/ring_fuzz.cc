@@ -53,7 +53,7 @@ TEST(Fuzz, RingAndCommand) {
       if (!chain) return fuzz::novelty(chain.error().problem);
       if (!*chain) return std::uint64_t{1};
       EXPECT_LE((*chain)->readable.size() + (*chain)->writable.size(), 8U);
-      const auto written = execute(**memory, **chain, disk);
+      const auto written = execute(*memory, **chain, disk);
       if (!written) return fuzz::novelty(written.error().problem);
       EXPECT_TRUE(ring.give_back(**memory, (*chain)->head, *written));
     }
