@@ -88,7 +88,7 @@ Result<GuestImage> guest_image_in(const fs::path& folder) {
   if (user_mode) {
     const nlohmann::json edits = info.value("edits", nlohmann::json::array());
     for (const Edit& edit : kNeededEdits) {
-      if (!edits.is_array() || std::ranges::find(edits, edit.name) == edits.end()) {
+      if (!edits.is_array() || std::find(edits.begin(), edits.end(), edit.name) == edits.end()) {
         return fail(info["kernel_version"].get<std::string>(),
                     fmt::format("its source was built without the edit {}: {}", edit.name, edit.otherwise),
                     "delete the folder " + folder.string() + ", and use another kernel");
