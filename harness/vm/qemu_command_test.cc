@@ -59,9 +59,16 @@ TEST(UserModeCommand, NamesItsClockAndItsDisksInOrder) {
   EXPECT_LT(at("virtio_uml.device=/tmp/d.sock:2"), at("virtio_uml.device=/tmp/d.sock.mark:2"));
   EXPECT_LT(at("virtio_uml.device=/tmp/d.sock.mark:2"), at("virtio_uml.device=/tmp/d.sock.port:2"));
   EXPECT_EQ(words.back(), "virtio_uml.device=/tmp/d.sock.port:2");
-  EXPECT_TRUE(has(words, "initrd=/cache/initramfs"));
+  EXPECT_TRUE(has(words, "initrd=initramfs"));
   EXPECT_TRUE(has(words, "glibc.pthread.rseq=0"));
-  EXPECT_TRUE(has(words, "uml_dir=/tmp/scratch/"));
+  EXPECT_TRUE(has(words, "--chdir=/tmp/scratch"));
+  // Nothing of the folder is in the kernel's words.
+  spec.time_socket = "/tmp/scratch/d.sock.time";
+  spec.port_socket = "/tmp/scratch/d.sock.port";
+  spec.disks = {{.socket = "/tmp/scratch/d.sock"}};
+  const auto kernels = user_mode_command(spec, "/tmp/scratch");
+  for (auto word = std::ranges::find(kernels, "/cache/linux"); word != kernels.end(); ++word)
+    EXPECT_EQ(word->find("scratch"), std::string::npos) << *word;
 }
 
 TEST(QemuCommand, KeyChangesWithWhatTheStateDependsOn) {

@@ -18,7 +18,14 @@ namespace headcrash::vm {
 namespace {
 
 constexpr std::chrono::seconds kUserModeBootLimit{60};
-constexpr int kBlockDevice = 2;  // of virtio
+constexpr int kBlockDevice = 2;                  // of virtio
+constexpr const char* kInitramfs = "initramfs";  // a link in the scratch folder
+constexpr int kHelloId = -2;                     // not one of Guest's own
+
+/// Linux stirs its command line into its random numbers: paths that differ from run to run must not be in it.
+std::string seen_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
+  return file.parent_path() == folder ? file.filename().string() : file.string();
+}
 
 Result<base::Descriptor> writable(const std::filesystem::path& file) {
   base::Descriptor opened(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
@@ -44,14 +51,15 @@ Result<base::JsonSocket> connect(const std::filesystem::path& socket) {
 
 std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::filesystem::path& scratch) {
   std::vector<std::string> words{"env",
+                                 "--chdir=" + scratch.string(),
                                  "GLIBC_TUNABLES=glibc.pthread.rseq=0",
                                  "setarch",
                                  "-R",
                                  spec.image.kernel.string(),
                                  fmt::format("mem={}M", spec.memory_mib),
-                                 "initrd=" + spec.image.initramfs.string(),
-                                 fmt::format("uml_dir={}/", scratch.string()),
-                                 "time-travel=ext:" + spec.time_socket.string(),
+                                 std::string("initrd=") + kInitramfs,
+                                 "uml_dir=./",
+                                 "time-travel=ext:" + seen_from(scratch, spec.time_socket),
                                  "stderr=1",
                                  "console=stderr",
                                  "con=null",
@@ -59,8 +67,8 @@ std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::fil
                                  "loglevel=5",
                                  "rcupdate.rcu_expedited=1"};
   for (const GuestDisk& disk : spec.disks)
-    words.push_back(fmt::format("virtio_uml.device={}:{}", disk.socket.string(), kBlockDevice));
-  words.push_back(fmt::format("virtio_uml.device={}:{}", spec.port_socket.string(), kBlockDevice));
+    words.push_back(fmt::format("virtio_uml.device={}:{}", seen_from(scratch, disk.socket), kBlockDevice));
+  words.push_back(fmt::format("virtio_uml.device={}:{}", seen_from(scratch, spec.port_socket), kBlockDevice));
   return words;
 }
 
@@ -68,6 +76,10 @@ Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
                                                        const std::filesystem::path& scratch) {
   const auto console = writable(console_in(scratch));
   if (!console) return pass_on(console);
+  std::error_code error;
+  std::filesystem::remove(scratch / kInitramfs, error);  // of an earlier guest
+  std::filesystem::create_symlink(spec.image.initramfs, scratch / kInitramfs, error);
+  if (error) return fail((scratch / kInitramfs).string(), error.message());
   const auto log = writable(log_in(scratch));
   if (!log) return pass_on(log);
   auto agent = connect(spec.agent_socket);
@@ -77,13 +89,16 @@ Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
   if (!process) return pass_on(process);
   auto guest =
       std::make_unique<GuestProcess>("user-mode Linux", std::move(*process), std::move(*agent), scratch);
+  // Asked once: a second question would be heard, and take time. A guest that ends in its boot is not waited for.
   const base::Deadline deadline = base::after(kUserModeBootLimit);
-  // A guest that ends in its boot is not waited for.
-  while (!guest->says_hello(std::chrono::milliseconds(500))) {
+  if (!guest->agent().send({{"id", kHelloId}, {"do", "hello"}}, deadline))
+    return guest->failed("the guest is not heard");
+  while (true) {
+    const auto message = guest->agent().receive(base::after(std::chrono::milliseconds(500)));
+    if (message && message->value("id", 0) == kHelloId) return guest;
     if (!guest->process().running()) return guest->failed("the guest ended while it booted");
     if (std::chrono::steady_clock::now() > deadline) return guest->failed("the guest did not boot in time");
   }
-  return guest;
 }
 
 }  // namespace headcrash::vm
