@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::seconds kUserModeBootLimit{60};
 constexpr int kBlockDevice = 2;                  // of virtio
 constexpr const char* kInitramfs = "initramfs";  // a link in the scratch folder
-constexpr int kHelloId = -2;                     // not one of Guest's own
+constexpr int kBootHelloId = -2;                     // not one of Guest's own
 
 /// Linux stirs its command line into its random numbers: paths that differ from run to run must not be in it.
 std::string seen_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
@@ -91,11 +91,11 @@ Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
       std::make_unique<GuestProcess>("user-mode Linux", std::move(*process), std::move(*agent), scratch);
   // Asked once: a second question would be heard, and take time. A guest that ends in its boot is not waited for.
   const base::Deadline deadline = base::after(kUserModeBootLimit);
-  if (!guest->agent().send({{"id", kHelloId}, {"do", "hello"}}, deadline))
+  if (!guest->agent().send({{"id", kBootHelloId}, {"do", "hello"}}, deadline))
     return guest->failed("the guest is not heard");
   while (true) {
     const auto message = guest->agent().receive(base::after(std::chrono::milliseconds(500)));
-    if (message && message->value("id", 0) == kHelloId) return guest;
+    if (message && message->value("id", 0) == kBootHelloId) return guest;
     if (!guest->process().running()) return guest->failed("the guest ended while it booted");
     if (std::chrono::steady_clock::now() > deadline) return guest->failed("the guest did not boot in time");
   }
