@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::seconds kUserModeBootLimit{60};
 constexpr int kBlockDevice = 2;                  // of virtio
 constexpr const char* kInitramfs = "initramfs";  // a link in the scratch folder
-constexpr int kBootHelloId = -2;                     // not one of Guest's own
+constexpr int kBootHelloId = -2;                 // not one of Guest's own
 
 /// Linux stirs its command line into its random numbers: paths that differ from run to run must not be in it.
 std::string seen_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
