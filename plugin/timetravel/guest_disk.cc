@@ -60,7 +60,7 @@ Result<void> GuestDisk::take_chains() {
       Inside& added = inside_.back();
       added.at = std::prev(inside_.end());
       added.memory = backend_->memory();
-      if (submit_next(added)) completed_.push_back(&added);
+      if (submit_next(added)) note_completed(added);
     }
   }
   return {};
@@ -77,7 +77,7 @@ bool GuestDisk::submit_next(Inside& inside) {
 
 Result<void> GuestDisk::hand_back() {
   Result<void> result;
-  const std::vector<Inside*> completed = std::exchange(completed_, {});
+  const std::vector<Inside*> completed = take_completed();
   std::vector<Ring*> told;
   for (Inside* one : completed) {
     if (one->completion) {

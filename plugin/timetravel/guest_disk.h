@@ -7,12 +7,14 @@
 //   serve completes     the command's next request is submitted, or the command has ended
 //   hand_back()         commands that have ended are given back, in the order in which they did, and the guest is told
 //
-// Everything is called by one thread; `completed` from within serve or the simulation's step.
+// Everything is called by one thread; `completed` from within serve or the simulation's step, or by whoever cuts the power.
 
 #include <functional>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "plugin/base/descriptor.h"
@@ -56,12 +58,16 @@ class GuestDisk {
   /// The guest has been told of something and has not said yet that it has seen it.
   bool awaits_guest() const { return backend_ && backend_->acks_due() != 0; }
 
-  bool has_ended() const { return !completed_.empty(); }
+  bool has_ended() const {
+    const std::lock_guard lock(completed_mutex_);
+    return !completed_.empty();
+  }
   /// Error: what the client did wrong.
   Result<void> hand_back();
   std::size_t inside() const { return inside_.size(); }
   /// REQUIRES: nobody will complete them.
   void forget_inside() {
+    const std::lock_guard lock(completed_mutex_);
     completed_.clear();
     inside_.clear();
   }
@@ -75,7 +81,7 @@ class GuestDisk {
           ring(&its_ring) {}
     void completed(const model::Completion& done_with) override {
       completion = done_with;
-      disk.completed_.push_back(this);
+      disk.note_completed(*this);
     }
     GuestDisk& disk;
     vhost::Command command;
@@ -86,6 +92,14 @@ class GuestDisk {
     std::list<Inside>::iterator at;
   };
 
+  void note_completed(Inside& inside) {
+    const std::lock_guard lock(completed_mutex_);
+    completed_.push_back(&inside);
+  }
+  std::vector<Inside*> take_completed() {
+    const std::lock_guard lock(completed_mutex_);
+    return std::exchange(completed_, {});
+  }
   Result<void> take_chains();
   /// Submits what the command asks for next; true: it has ended.
   bool submit_next(Inside& inside);
@@ -99,6 +113,7 @@ class GuestDisk {
   std::optional<vhost::Connection> connection_;
   std::optional<vhost::Backend> backend_;
   std::list<Inside> inside_;
+  mutable std::mutex completed_mutex_;
   std::vector<Inside*> completed_;  ///< their request has, and those that have ended
 };
 
