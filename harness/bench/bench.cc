@@ -11,6 +11,7 @@
 
 #include "harness/bench/bench_trial.h"
 #include "harness/bench/samples.h"
+#include "harness/run/guest_kind.h"
 #include "harness/run/time_left.h"
 #include "plugin/base/scratch_folder.h"
 
@@ -66,8 +67,7 @@ class BenchRunner {
       const auto [own, added] = parts.emplace(cell.filesystem->name, cell.filesystem->guest);
       if (added) own->second.tools.insert(own->second.tools.end(), programs.begin(), programs.end());
     }
-    accelerator_ =
-        bench_.virtual_time ? vm::Accelerator::user_mode : vm::probe_accelerator(options_.cache).accelerator;
+    accelerator_ = run::accelerator_of(bench_.virtual_time, options_.cache);
     auto images = vm::guest_images(options_.cache, parts, accelerator_);
     if (!images) return pass_on(images);
     images_ = *std::move(images);

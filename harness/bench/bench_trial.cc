@@ -104,7 +104,6 @@ class BenchTrial {
   Step<GuestCounters> counters(const char* request = "counters");
   Step<GuestCounters> settle() { return counters("settle"); }
   Step<double> wait_until_quiet();
-  Step<void> set_clock(const std::string& clock);
   /// Milliseconds of the guest's time since it began, of ours in real time.
   Step<double> now_ms();
 
@@ -260,16 +259,9 @@ Step<double> BenchTrial::wait_until_quiet() {
   }
 }
 
-Step<void> BenchTrial::set_clock(const std::string& clock) {
-  if (bench_.virtual_time) return {};
-  const auto set = control({{"clock", clock}});
-  if (!set) return tl::unexpected(set.error());
-  return {};
-}
-
 Step<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, bool measured) {
   tell(label);
-  const auto set = set_clock(measured ? cell_.device->clock : bench_.setup_clock);
+  const auto set = step(device_->set_clock(measured ? cell_.device->clock : bench_.setup_clock));
   if (!set) return tl::unexpected(set.error());
   if (measured && !settled_) {
     if (const auto done = settle(); !done) return tl::unexpected(done.error());

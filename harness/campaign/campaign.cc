@@ -11,6 +11,7 @@
 
 #include "harness/campaign/explored_trial.h"
 #include "harness/campaign/trial.h"
+#include "harness/run/guest_kind.h"
 #include "harness/run/time_left.h"
 #include "plugin/base/scratch_folder.h"
 
@@ -25,8 +26,7 @@ class Runner {
       : campaign_(campaign), options_(options), database_(std::move(database)) {}
 
   Result<CampaignOutcome> run() {
-    accelerator_ = campaign_.virtual_time ? vm::Accelerator::user_mode
-                                          : vm::probe_accelerator(options_.cache).accelerator;
+    accelerator_ = run::accelerator_of(campaign_.virtual_time, options_.cache);
     auto images = vm::guest_images(options_.cache, guests_of(campaign_), accelerator_);
     if (!images) return pass_on(images);
     images_ = *std::move(images);

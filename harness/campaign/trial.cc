@@ -88,7 +88,6 @@ class TrialRun : private run::RecoveryGuest {
   run::Step<void> end(std::optional<int> exit_code = std::nullopt) {
     return run::as_step(phases_->end(exit_code));
   }
-  run::Step<void> set_clock(const std::string& clock);
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   void keep(const std::string& kind, const std::string& file_name);
 
@@ -195,13 +194,6 @@ run::Step<void> TrialRun::begin(const std::string& phase) {
   return run::as_step(phases_->begin(phase));
 }
 
-run::Step<void> TrialRun::set_clock(const std::string& clock) {
-  if (campaign_.virtual_time) return {};
-  const auto set = device_->control().request({{"clock", clock}});
-  if (!set) return run::broken(set.error());
-  return {};
-}
-
 /// Restores a guest and makes sure that it sees this server's disk and no cached page of another one.
 run::Step<void> TrialRun::start_guest(const std::string& phase) {
   if (const run::Step<void> began = begin(phase); !began) return began;
@@ -282,7 +274,7 @@ run::Step<void> TrialRun::work_until_cut() {
 }
 
 run::Step<void> TrialRun::begin_work() {
-  if (const run::Step<void> set = set_clock(campaign_.clock); !set) return set;
+  if (const run::Step<void> set = run::as_step(device_->set_clock(campaign_.clock)); !set) return set;
   if (const run::Step<void> began = begin("workload"); !began) return began;
   for (const std::string& fault : campaign_.faults) {
     if (const auto added = device_->control().request({{"fault", "add"}, {"spec", fault}}); !added)

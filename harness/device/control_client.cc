@@ -2,31 +2,17 @@
 #include "harness/device/control_client.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
-#include <cerrno>
-#include <cstring>
-#include <system_error>
 #include <utility>
 
 namespace headcrash::device {
 
 Result<ControlClient> ControlClient::connect(const std::filesystem::path& socket) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = socket.string();
-  if (path.size() >= sizeof address.sun_path) {
-    return fail(path, "is too long for a Unix socket", "use a folder with a shorter name");
-  }
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  base::Descriptor end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!end.is_open() ||
-      ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return fail(path, "cannot connect: " + std::error_code(errno, std::generic_category()).message(),
-                "is a server with control= this socket running?");
-  }
-  return ControlClient(base::JsonSocket(std::move(end)), socket);
+  auto conversation = base::JsonSocket::connect(socket);
+  if (conversation) return ControlClient(std::move(*conversation), socket);
+  Error error = conversation.error();
+  error.remedy = "is a server with control= this socket running?";
+  return tl::unexpected<Error>(std::move(error));
 }
 
 Result<nlohmann::json> ControlClient::request(const nlohmann::json& message,

@@ -58,6 +58,7 @@ std::vector<std::string> virtual_server(const ServedDeviceSpec& spec, const fs::
 
 struct ServedDevice::State {
   std::unique_ptr<ServerChild> child;
+  bool virtual_time = false;
 };
 
 ServedDevice::ServedDevice(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -75,7 +76,8 @@ Result<std::unique_ptr<ServedDevice>> ServedDevice::start(const ServedDeviceSpec
   auto child =
       spec.virtual_time ? ServerChild::start(server) : ServerChild::start_nbdkit(server, parameters_of(spec));
   if (!child) return pass_on(child);
-  return std::unique_ptr<ServedDevice>(new ServedDevice(std::make_unique<State>(State{std::move(*child)})));
+  return std::unique_ptr<ServedDevice>(
+      new ServedDevice(std::make_unique<State>(State{std::move(*child), spec.virtual_time})));
 }
 
 fs::path ServedDevice::socket() const {
@@ -86,6 +88,12 @@ fs::path ServedDevice::control_socket() const {
 }
 ControlClient& ServedDevice::control() {
   return state_->child->control();
+}
+Result<void> ServedDevice::set_clock(const std::string& clock) {
+  if (state_->virtual_time) return {};
+  const auto set = control().request({{"clock", clock}});
+  if (!set) return pass_on(set);
+  return {};
 }
 bool ServedDevice::alive() const {
   return state_->child->alive();

@@ -46,6 +46,8 @@ class ServedDevice {
   std::filesystem::path socket() const;
   std::filesystem::path control_socket() const;
   ControlClient& control();
+  /// From now on: "off", "real", "real:K". In virtual time there is nothing to set, and nothing is.
+  Result<void> set_clock(const std::string& clock);
   bool alive() const;
 
   /// Ends the server in order (SIGTERM, then SIGKILL after 10 s) and waits. Errors: it had died on its own

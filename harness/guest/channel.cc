@@ -14,20 +14,19 @@
 #include <string_view>
 
 #include "plugin/base/descriptor.h"
+#include "plugin/base/virtual_guest.h"
 
 namespace headcrash::guest {
 namespace {
 
-constexpr const char* kName = "headcrash.agent";
 constexpr int kIdleMs = 1000;
 constexpr useconds_t kHostAwayUs = 10'000;
 constexpr int kTries = 500;
 constexpr useconds_t kTryUs = 20'000;
 
-// As plugin/timetravel/agent_disk.h has them.
-constexpr off_t kStreamOffset = 64 << 10;
-constexpr std::size_t kTransferBytes = 64 << 10;
-constexpr std::size_t kLengthBytes = 4;
+using virtual_guest::kLengthBytes;
+using virtual_guest::kStreamOffset;
+using virtual_guest::kTransferBytes;
 
 /// The device whose FILE below FOLDER/DEVICE says the channel's name.
 std::string find_device(const std::string& folder, const char* file) {
@@ -36,7 +35,7 @@ std::string find_device(const std::string& folder, const char* file) {
     std::ifstream named(device.path() / file);
     std::string found;
     std::getline(named, found);
-    if (found == kName) return "/dev/" + device.path().filename().string();
+    if (found == virtual_guest::kAgentName) return "/dev/" + device.path().filename().string();
   }
   return {};
 }
@@ -46,15 +45,13 @@ class PortChannel : public Channel {
   explicit PortChannel(int port) : port_(port) {}
 
  private:
-  std::string receive() override {
+  std::string_view receive() override {
     pollfd watched{.fd = port_.get(), .events = POLLIN, .revents = 0};
     if (::poll(&watched, 1, kIdleMs) <= 0) return {};
-    std::string buffer(64 << 10, '\0');
     const ssize_t got =
-        (watched.revents & POLLIN) != 0 ? ::read(port_.get(), buffer.data(), buffer.size()) : 0;
+        (watched.revents & POLLIN) != 0 ? ::read(port_.get(), buffer_.data(), buffer_.size()) : 0;
     if (got <= 0) ::usleep(kHostAwayUs);  // poll reports the absent host at once, again and again
-    buffer.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    return buffer;
+    return {buffer_.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
   }
 
   void send_bytes(std::string_view rest) override {
@@ -70,6 +67,7 @@ class PortChannel : public Channel {
   }
 
   base::Descriptor port_;
+  std::array<char, 64 << 10> buffer_ = {};
 };
 
 class DiskChannel : public Channel {
@@ -77,7 +75,7 @@ class DiskChannel : public Channel {
   explicit DiskChannel(int disk) : disk_(disk) {}
 
  private:
-  std::string receive() override {
+  std::string_view receive() override {
     const ssize_t got = ::pread(disk_.get(), transfer_.data(), kTransferBytes, kStreamOffset);
     std::uint32_t bytes = 0;
     std::memcpy(&bytes, transfer_.data(), sizeof bytes);
@@ -88,7 +86,6 @@ class DiskChannel : public Channel {
   void send_bytes(std::string_view rest) override {
     while (!rest.empty()) {
       const auto bytes = static_cast<std::uint32_t>(std::min(rest.size(), kTransferBytes - kLengthBytes));
-      transfer_.fill(0);
       std::memcpy(transfer_.data(), &bytes, sizeof bytes);
       std::memcpy(transfer_.data() + kLengthBytes, rest.data(), bytes);
       if (::pwrite(disk_.get(), transfer_.data(), kTransferBytes, kStreamOffset) !=
@@ -104,22 +101,15 @@ class DiskChannel : public Channel {
 
 }  // namespace
 
-std::unique_ptr<Channel> port_channel(int port) {
-  return std::make_unique<PortChannel>(port);
-}
-std::unique_ptr<Channel> disk_channel(int disk) {
-  return std::make_unique<DiskChannel>(disk);
-}
-
 std::unique_ptr<Channel> Channel::open() {
   for (int tries = 0; tries < kTries; ++tries) {
     if (const std::string port = find_device("/sys/class/virtio-ports", "name"); !port.empty()) {
       const int fd = ::open(port.c_str(), O_RDWR | O_CLOEXEC);
-      if (fd >= 0) return port_channel(fd);
+      if (fd >= 0) return std::make_unique<PortChannel>(fd);
     }
     if (const std::string disk = find_device("/sys/block", "serial"); !disk.empty()) {
       const int fd = ::open(disk.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
-      if (fd >= 0) return disk_channel(fd);
+      if (fd >= 0) return std::make_unique<DiskChannel>(fd);
     }
     ::usleep(kTryUs);
   }
@@ -128,7 +118,7 @@ std::unique_ptr<Channel> Channel::open() {
 
 std::optional<base::LineFramer::Line> Channel::read_line() {
   if (auto line = framer_.next()) return line;
-  const std::string bytes = receive();
+  const std::string_view bytes = receive();
   if (bytes.empty()) {
     framer_.reset();
     return std::nullopt;

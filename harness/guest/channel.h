@@ -8,7 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "plugin/base/line_framing.h"
 
@@ -25,17 +25,12 @@ class Channel {
   void send(const nlohmann::json& message);
 
  protected:
-  /// What the host has said next; empty: nothing for a while, and half a line will not be continued.
-  virtual std::string receive() = 0;
+  /// What the host has said next, valid until the next call; empty: nothing for a while, and half a line will not be continued.
+  virtual std::string_view receive() = 0;
   virtual void send_bytes(std::string_view bytes) = 0;
 
  private:
   base::LineFramer framer_;
 };
-
-/// Over a device of a port. Takes the descriptor over.
-std::unique_ptr<Channel> port_channel(int port);
-/// Over a disk, opened for direct reading and writing. Takes the descriptor over.
-std::unique_ptr<Channel> disk_channel(int disk);
 
 }  // namespace headcrash::guest

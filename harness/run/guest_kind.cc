@@ -15,4 +15,8 @@ Result<void> take_guest_kind(const base::StrictTable& guest, bool& virtual_time)
   return {};
 }
 
+vm::Accelerator accelerator_of(bool virtual_time, const std::filesystem::path& cache) {
+  return virtual_time ? vm::Accelerator::user_mode : vm::probe_accelerator(cache).accelerator;
+}
+
 }  // namespace headcrash::run

@@ -7,6 +7,7 @@
 
 #include "plugin/base/errno_text.h"
 #include "plugin/base/stopwatch.h"
+#include "plugin/base/virtual_guest.h"
 
 namespace headcrash::run {
 namespace {
@@ -131,7 +132,7 @@ Step<json> GuestSession::call(const json& request, const vm::EventHandler& on_ev
 
 Step<void> GuestSession::set_clock(const std::string& seed_hex) {
   const auto today_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-  const std::int64_t unix_ns = guest_.in_virtual_time() ? vm::kVirtualTimeOfDayNs : today_ns;
+  const std::int64_t unix_ns = guest_.in_virtual_time() ? virtual_guest::kTimeOfDayNs : today_ns;
   const auto set = call({{"do", "clock"}, {"unix_ns", unix_ns}, {"seed", seed_hex}});
   if (!set) return tl::unexpected(set.error());
   return {};

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "plugin/base/socket_file.h"
+#include "plugin/base/virtual_guest.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::run {
@@ -36,31 +38,18 @@ std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) 
          device(kLogName, spec.log_profile.empty() ? spec.disk.profile : spec.log_profile, log_bytes);
 }
 
-/// A socket of a server in virtual time (plugin/timetravel/calendar.h).
-fs::path beside(const device::ServedDevice& device, const std::string& name) {
-  fs::path path = device.socket();
-  path += "." + name;
-  return path;
-}
-
-/// What a guest sees of it, in the order of its devices.
+/// What a guest sees of it, in the order of its devices. In virtual time each has a socket, over NBD they share one.
 std::vector<vm::GuestDisk> disks_of(const device::ServedDevice& device, std::uint64_t disk_bytes,
                                     const adapters::LinuxAdapter& filesystem, bool virtual_time) {
-  if (virtual_time) {
-    std::vector<vm::GuestDisk> disks{{.socket = device.socket(), .size_bytes = disk_bytes},
-                                     {.socket = beside(device, "mark"), .size_bytes = kMarkExportBytes}};
-    if (filesystem.log_size_bytes != 0)
-      disks.push_back({.socket = beside(device, kLogName), .size_bytes = filesystem.log_size_bytes});
-    return disks;
-  }
-  std::vector<vm::GuestDisk> disks{
-      {.socket = device.socket(), .export_name = "", .size_bytes = disk_bytes},
-      {.socket = device.socket(), .export_name = "mark", .size_bytes = kMarkExportBytes}};
-  if (filesystem.log_size_bytes != 0) {
-    disks.push_back({.socket = device.socket(),
-                     .export_name = std::string("disk/") + kLogName,
-                     .size_bytes = filesystem.log_size_bytes});
-  }
+  const auto disk = [&](const char* suffix, const std::string& export_name, std::uint64_t bytes) {
+    return virtual_time
+               ? vm::GuestDisk{.socket = base::socket_beside(device.socket(), suffix), .size_bytes = bytes}
+               : vm::GuestDisk{.socket = device.socket(), .export_name = export_name, .size_bytes = bytes};
+  };
+  std::vector<vm::GuestDisk> disks{{.socket = device.socket(), .size_bytes = disk_bytes},
+                                   disk(virtual_guest::kMarkSuffix, "mark", kMarkExportBytes)};
+  if (filesystem.log_size_bytes != 0)
+    disks.push_back(disk(kLogName, std::string("disk/") + kLogName, filesystem.log_size_bytes));
   return disks;
 }
 
@@ -106,9 +95,9 @@ Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedD
                       .memory_mib = static_cast<std::uint32_t>(spec.memory_mib),
                       .disks = disks_of(device, spec.disk_bytes, filesystem, virtual_time)};
   if (virtual_time) {
-    meant.time_socket = beside(device, "time");
-    meant.port_socket = beside(device, "port");
-    meant.agent_socket = beside(device, "agent");
+    meant.time_socket = base::socket_beside(device.socket(), virtual_guest::kTimeSuffix);
+    meant.port_socket = base::socket_beside(device.socket(), virtual_guest::kPortSuffix);
+    meant.agent_socket = base::socket_beside(device.socket(), virtual_guest::kAgentSuffix);
   }
   auto guest = vm::Guest::start(meant, spec.cache, spec.scratch);
   if (!guest) return pass_on(guest);

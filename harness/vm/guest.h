@@ -82,9 +82,6 @@ struct GuestSpec {
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
 };
 
-/// A guest's wall clock when virtual time begins, in nanoseconds since 1970: 2026-01-01, whenever it is run.
-inline constexpr std::int64_t kVirtualTimeOfDayNs = 1'767'225'600'000'000'000;
-
 /// What the agent can report while it works, by "event".
 using EventHandler = std::function<void(const nlohmann::json& event)>;
 

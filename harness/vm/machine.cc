@@ -15,6 +15,8 @@ namespace headcrash::vm {
 namespace {
 
 constexpr std::chrono::seconds kGreetingLimit{30};
+constexpr std::chrono::milliseconds kHelloLook{
+    500};  // how often a guest is looked after that has not answered yet
 constexpr std::streamsize kLongestConsoleBytes = 4
                                                  << 20;  // of a guest that prints without end: its beginning
 constexpr std::size_t kShownLines = 12;
@@ -120,11 +122,13 @@ std::string GuestProcess::log() const {
 bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
-  for (;;) {
-    const auto message = agent_.receive(deadline);
-    if (!message && message.error() != base::Silence::malformed) return false;
+  // Asked once: in virtual time a second question would be heard, and take time.
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
     if (message && message->value("id", 0) == kHelloId) return message->value("ok", false);
+    if (!message && (message.error() == base::Silence::closed || !process_.running())) return false;
   }
+  return false;
 }
 
 tl::unexpected<Error> GuestProcess::failed(const std::string& what, const std::string& remedy) const {

@@ -42,7 +42,7 @@ class GuestProcess {
   /// What the program printed.
   std::string log() const;
 
-  /// Asks the agent for `hello`; true when it answers in time.
+  /// Asks the agent for `hello`; true when it answers in time. A guest that has ended is not waited for.
   bool says_hello(std::chrono::milliseconds timeout);
   /// An error about this machine with what QEMU and the console said last.
   tl::unexpected<Error> failed(const std::string& what, const std::string& remedy = {}) const;

@@ -6,11 +6,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "plugin/base/errno_text.h"
 
@@ -20,7 +17,6 @@ namespace {
 constexpr std::chrono::seconds kUserModeBootLimit{60};
 constexpr int kBlockDevice = 2;                  // of virtio
 constexpr const char* kInitramfs = "initramfs";  // a link in the scratch folder
-constexpr int kBootHelloId = -2;                 // not one of Guest's own
 
 /// Linux stirs its command line into its random numbers: paths that differ from run to run must not be in it.
 std::string seen_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
@@ -31,20 +27,6 @@ Result<base::Descriptor> writable(const std::filesystem::path& file) {
   base::Descriptor opened(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
   if (!opened.is_open()) return fail(file.string(), base::errno_text(errno));
   return opened;
-}
-
-Result<base::JsonSocket> connect(const std::filesystem::path& socket) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = socket.string();
-  if (path.size() >= sizeof address.sun_path)
-    return fail(path, "is too long for a Unix socket", "use a folder with a shorter name");
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  base::Descriptor end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!end.is_open() ||
-      ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return fail(path, "cannot connect: " + base::errno_text(errno), "start the disk before the guest");
-  return base::JsonSocket(std::move(end));
 }
 
 }  // namespace
@@ -82,23 +64,15 @@ Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
   if (error) return fail((scratch / kInitramfs).string(), error.message());
   const auto log = writable(log_in(scratch));
   if (!log) return pass_on(log);
-  auto agent = connect(spec.agent_socket);
+  auto agent = base::JsonSocket::connect(spec.agent_socket);
   if (!agent) return pass_on(agent);
   auto process = base::Process::start(
       {.argv = user_mode_command(spec, scratch), .output = log->get(), .errors = console->get()});
   if (!process) return pass_on(process);
   auto guest =
       std::make_unique<GuestProcess>("user-mode Linux", std::move(*process), std::move(*agent), scratch);
-  // Asked once: a second question would be heard, and take time. A guest that ends in its boot is not waited for.
-  const base::Deadline deadline = base::after(kUserModeBootLimit);
-  if (!guest->agent().send({{"id", kBootHelloId}, {"do", "hello"}}, deadline))
-    return guest->failed("the guest is not heard");
-  while (true) {
-    const auto message = guest->agent().receive(base::after(std::chrono::milliseconds(500)));
-    if (message && message->value("id", 0) == kBootHelloId) return guest;
-    if (!guest->process().running()) return guest->failed("the guest ended while it booted");
-    if (std::chrono::steady_clock::now() > deadline) return guest->failed("the guest did not boot in time");
-  }
+  if (!guest->says_hello(kUserModeBootLimit)) return guest->failed("the guest did not boot");
+  return guest;
 }
 
 }  // namespace headcrash::vm

@@ -3,10 +3,12 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -26,6 +28,21 @@ bool wait_for(int socket, short what, Deadline deadline) {
 }
 
 }  // namespace
+
+Result<JsonSocket> JsonSocket::connect(const std::filesystem::path& socket) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = socket.string();
+  if (path.size() >= sizeof address.sun_path)
+    return fail(path, "is too long for a Unix socket", "use a folder with a shorter name");
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  Descriptor end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!end.is_open() ||
+      ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return fail(path, "cannot connect: " + std::error_code(errno, std::generic_category()).message(),
+                "start its server first");
+  return JsonSocket(std::move(end));
+}
 
 Result<std::pair<JsonSocket, Descriptor>> JsonSocket::make_pair() {
   int ends[2];

@@ -3,6 +3,7 @@
 // limit and every line a longest length.
 
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -21,6 +22,8 @@ enum class Silence { timeout, closed, malformed };
 
 class JsonSocket {
  public:
+  /// To a server's Unix socket. Error: there is none, or its name is too long.
+  static Result<JsonSocket> connect(const std::filesystem::path& socket);
   explicit JsonSocket(Descriptor socket) : socket_(std::move(socket)) {}
   /// Two connected ends; the second is for a child process.
   static Result<std::pair<JsonSocket, Descriptor>> make_pair();

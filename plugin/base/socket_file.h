@@ -2,6 +2,7 @@
 // The file of a Unix socket that a server is to listen on, and of what it leaves behind.
 
 #include <filesystem>
+#include <string>
 #include <utility>
 
 #include "plugin/base/result.h"
@@ -11,6 +12,12 @@ namespace headcrash::base {
 /// Removes a socket on which nobody listens any more (its server was killed). Errors: a server listens on it,
 /// or it is something else than a socket. Does not wait for that server.
 Result<void> make_way_for_socket(const std::filesystem::path& path);
+
+/// SOCKET.NAME, for a server that has several.
+inline std::filesystem::path socket_beside(std::filesystem::path socket, const std::string& name) {
+  socket += "." + name;
+  return socket;
+}
 
 /// Removes a socket at its end, if the file is still the one that was there when it was made.
 class SocketFile {

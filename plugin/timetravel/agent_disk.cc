@@ -10,7 +10,7 @@
 namespace headcrash::timetravel {
 namespace {
 
-constexpr std::size_t kLengthBytes = AgentDisk::kTransferBytes - AgentDisk::kTextBytesMax;
+using virtual_guest::kLengthBytes;
 
 bool is_transfer(const model::Request& request) {
   return request.lba == AgentDisk::kStreamSector &&

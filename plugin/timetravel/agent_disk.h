@@ -15,17 +15,18 @@
 #include <string_view>
 #include <utility>
 
+#include "plugin/base/virtual_guest.h"
 #include "plugin/model/device.h"
 
 namespace headcrash::timetravel {
 
 class AgentDisk {
  public:
-  static constexpr const char* kName = "headcrash.agent";  ///< its serial number
-  static constexpr std::uint64_t kStreamSector = 128;
-  static constexpr std::size_t kTransferBytes = 64 << 10;
+  static constexpr const char* kName = virtual_guest::kAgentName;
+  static constexpr std::uint64_t kStreamSector = virtual_guest::kStreamOffset / model::kSectorBytes;
+  static constexpr std::size_t kTransferBytes = virtual_guest::kTransferBytes;
   static constexpr std::uint64_t kSectors = kStreamSector + kTransferBytes / model::kSectorBytes;
-  static constexpr std::size_t kTextBytesMax = kTransferBytes - 4;
+  static constexpr std::size_t kTextBytesMax = kTransferBytes - virtual_guest::kLengthBytes;
 
   /// An errno or 0; none: the read waits, and `initiator` is told by answer_read().
   std::optional<int> serve(const model::Request& request, model::Initiator& initiator);

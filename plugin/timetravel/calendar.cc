@@ -15,6 +15,7 @@
 
 #include "plugin/base/errno_text.h"
 #include "plugin/base/invariant.h"
+#include "plugin/vhost/machine_server.h"
 
 namespace headcrash::timetravel {
 namespace {
@@ -33,17 +34,11 @@ constexpr TimeNs kHorizonNs = model::kSecondNs;  ///< a guest that runs by itsel
 Result<std::unique_ptr<Calendar>> Calendar::listen(const std::filesystem::path& socket,
                                                    const std::vector<std::string>& disks) {
   std::unique_ptr<Calendar> self(new Calendar());
-  const auto beside = [&](const std::string& name) {
-    std::filesystem::path path = socket;
-    path += "." + name;
-    return path;
-  };
-  for (std::size_t i = 0; i < disks.size(); ++i)
-    self->disk_paths_.push_back(i == 0 ? socket : beside(disks[i]));
-  self->mark_path_ = beside(kMark);
-  self->port_path_ = beside("port");
-  self->time_path_ = beside("time");
-  self->agent_path_ = beside("agent");
+  self->disk_paths_ = vhost::disk_sockets_of(socket, disks);
+  self->mark_path_ = base::socket_beside(socket, virtual_guest::kMarkSuffix);
+  self->port_path_ = base::socket_beside(socket, virtual_guest::kPortSuffix);
+  self->time_path_ = base::socket_beside(socket, virtual_guest::kTimeSuffix);
+  self->agent_path_ = base::socket_beside(socket, virtual_guest::kAgentSuffix);
   std::vector<std::filesystem::path> all = self->disk_paths_;
   all.insert(all.end(), {self->mark_path_, self->port_path_, self->time_path_, self->agent_path_});
   std::vector<base::ListeningSocket> sockets;

@@ -31,6 +31,7 @@
 #include "plugin/base/descriptor.h"
 #include "plugin/base/listening_socket.h"
 #include "plugin/base/result.h"
+#include "plugin/base/virtual_guest.h"
 #include "plugin/emulation/emulation.h"
 #include "plugin/timetravel/agent_disk.h"
 #include "plugin/timetravel/guest_disk.h"
@@ -41,8 +42,7 @@ namespace headcrash::timetravel {
 struct CalendarOptions {
   /// Of the host's time, that a guest may compute in one instant of its own: then it loops, and is given up.
   std::chrono::milliseconds compute_limit{120'000};
-  /// The guest's wall clock at model time 0, in nanoseconds since 1970: 2026-01-01.
-  std::int64_t time_of_day_ns = 1'767'225'600'000'000'000;
+  std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
 };
 
 class Calendar {

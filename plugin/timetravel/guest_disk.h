@@ -42,7 +42,6 @@ class GuestDisk {
 
   const std::string& name() const { return served_.shape.name; }
   int listener() const { return listener_.get(); }
-  void remove_socket() { listener_.remove_file(); }
 
   // One client at a time: who comes while another is there waits until that one has gone.
   bool has_client() const { return client_.is_open(); }

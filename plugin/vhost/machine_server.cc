@@ -13,17 +13,18 @@ constexpr const char* kMarkName = "mark";
 
 }  // namespace
 
+std::vector<std::filesystem::path> disk_sockets_of(const std::filesystem::path& socket,
+                                                   const std::vector<std::string>& disks) {
+  std::vector<std::filesystem::path> paths{socket};
+  for (std::size_t i = 1; i < disks.size(); ++i) paths.push_back(base::socket_beside(socket, disks[i]));
+  return paths;
+}
+
 Result<std::unique_ptr<MachineServer>> MachineServer::listen(const std::filesystem::path& socket,
                                                              const std::vector<std::string>& disks) {
   std::unique_ptr<MachineServer> self(new MachineServer());
-  const auto beside = [&](const std::string& name) {
-    std::filesystem::path path = socket;
-    path += "." + name;
-    return path;
-  };
-  for (std::size_t i = 0; i < disks.size(); ++i)
-    self->disk_paths_.push_back(i == 0 ? socket : beside(disks[i]));
-  self->mark_path_ = beside(kMarkName);
+  self->disk_paths_ = disk_sockets_of(socket, disks);
+  self->mark_path_ = base::socket_beside(socket, kMarkName);
   std::vector<std::filesystem::path> all = self->disk_paths_;
   all.push_back(self->mark_path_);
   for (const std::filesystem::path& path : all) {

@@ -18,6 +18,10 @@
 
 namespace headcrash::vhost {
 
+/// SOCKET and SOCKET.NAME as above, for the disks of a machine, which has at least one.
+std::vector<std::filesystem::path> disk_sockets_of(const std::filesystem::path& socket,
+                                                   const std::vector<std::string>& disks);
+
 class MachineServer {
  public:
   /// Lines about requests that failed and clients that were disconnected; from any thread.
