@@ -46,11 +46,16 @@ void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offse
   for (std::size_t done = 0; done < data.size();) {
     const std::size_t begins = (offset + done) % kStampBytes;
     const std::size_t length = std::min(kStampBytes - begins, data.size() - done);
-    std::array<std::byte, kStampBytes> whole;
-    write_stamp({file, version, (offset + done) / kStampBytes}, whole);
-    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(begins), length,
-                data.begin() + static_cast<std::ptrdiff_t>(done));
+    const Stamp stamp{file, version, (offset + done) / kStampBytes};
+    const std::span<std::byte> into = data.subspan(done, length);
     done += length;
+    if (begins == 0) {
+      write_stamp(stamp, into);
+      continue;
+    }
+    std::array<std::byte, kStampBytes> whole;
+    write_stamp(stamp, whole);
+    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(begins), length, into.begin());
   }
 }
 

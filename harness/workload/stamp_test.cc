@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace headcrash::workload {
@@ -13,6 +14,19 @@ TEST(Stamp, TellsFileVersionAndBlock) {
   const auto second = read_stamp(std::span(data).subspan(kStampBytes, kStampBytes));
   ASSERT_TRUE(std::holds_alternative<Stamp>(second));
   EXPECT_EQ(std::get<Stamp>(second), (Stamp{7, 2, 9}));
+}
+
+TEST(Stamp, ARangeThatBeginsInsideOfABlockHasTheRestOfIts) {
+  std::vector<std::byte> whole(3 * kStampBytes);
+  write_stamps(7, 2, 4096, whole);
+  for (const std::size_t begin : {1U, 100U, 511U, 512U, 700U}) {
+    for (const std::size_t length : {1U, 300U, 600U}) {
+      std::vector<std::byte> part(length);
+      write_stamps(7, 2, 4096 + begin, part);
+      EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(begin)))
+          << length << " bytes from " << begin;
+    }
+  }
 }
 
 TEST(Stamp, OneWrongByteMakesItForeign) {
