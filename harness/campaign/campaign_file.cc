@@ -180,9 +180,6 @@ Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
   if (const auto known = (*table)->only({"kind", "memory-mib", "step-timeout-s", "write-cache"}); !known)
     return known;
   if (const auto taken = run::take_guest_kind(**table, campaign.virtual_time); !taken) return taken;
-  if (campaign.virtual_time && root.has("explore"))
-    return fail((*table)->subject("kind"), "virtual is for power cuts under way, and this campaign explores",
-                "leave it out");
   if ((*table)->has("write-cache") && !root.has("explore")) {
     return fail((*table)->subject("write-cache"), "applies to campaigns that explore only",
                 "use device.write-cache for the drive's own, or add [explore]");

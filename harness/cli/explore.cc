@@ -230,7 +230,8 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   if (const auto ready = arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored);
       !ready)
     return ready;
-  auto lab = start_lab(explored.filesystem, explored.machine, *bytes, arguments.jobs);
+  auto lab = start_lab(explored.filesystem, explored.machine, *bytes, arguments.jobs,
+                       arguments.kernel.virtual_time());
   if (!lab) return pass_on(lab);
   explored.lab = std::move(*lab);
   if (arguments.recording.empty()) {

@@ -56,6 +56,7 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
                         arguments.rounds);
   else
     text += fmt::format("\n[workload]\napplication = {}\n", json(lasting(arguments.application)).dump());
+  if (arguments.kernel.virtual_time()) text += "\n[guest]\nkind = \"virtual\"\n";
   text +=
       fmt::format("\n[explore]\nstrategies = {}\nbudget = {}\nanswer-delay-us = {}\n",
                   json(strategies_of(arguments, machine)).dump(), arguments.budget, arguments.disk.delay_us);
@@ -99,6 +100,7 @@ void report_interrupted(const ExploreArguments& arguments) {
   if (arguments.prefill != plain.prefill) add("--prefill", arguments.prefill);
   if (arguments.disk.delay_us != plain.disk.delay_us)
     add("--answer-delay-us", std::to_string(arguments.disk.delay_us));
+  if (!arguments.kernel.guest.empty()) add("--guest", arguments.kernel.guest);
   if (arguments.jobs != plain.jobs) add("--jobs", std::to_string(arguments.jobs));
   add("--db", arguments.database);
   if (arguments.as_json) line.emplace_back("--json");

@@ -6,6 +6,7 @@
 #include "harness/campaign/array_disk.h"
 #include "harness/campaign/campaign.h"
 #include "harness/explorer/application_run.h"
+#include "harness/run/guest_kind.h"
 
 namespace headcrash::cli {
 namespace {
@@ -44,6 +45,10 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments) {
       "The guest's kernel: a Debian version (6.12, 6.1-rt) or a bzImage; default: the kernel of the host's release");
   command.add_option("--modules", arguments.modules,
                      "Modules of a bzImage: the folder that modules_install made, or a .ko file");
+  command
+      .add_option("--guest", arguments.guest,
+                  "qemu: Linux in QEMU; virtual: user-mode Linux in virtual time; default: what the trial had, else qemu")
+      ->check(one_of({"qemu", "virtual"}));
 }
 
 Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {
@@ -81,17 +86,19 @@ explorer::StageMachine recorded_machine(const record::RecordingHeader& header,
 
 Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
                                                  const explorer::StageMachine& machine,
-                                                 std::uint64_t disk_bytes, std::size_t guests) {
+                                                 std::uint64_t disk_bytes, std::size_t guests,
+                                                 bool virtual_time) {
   const auto whole = campaign::disk_bytes_of(machine, filesystem, disk_bytes);
   if (!whole) return pass_on(whole);
   if (*whole != disk_bytes)
     return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", *whole, disk_bytes),
                 "name the array that the recording was made on, or leave --size out");
   const std::filesystem::path cache = campaign::default_cache();
-  const auto image = vm::guest_image(cache, filesystem.guest);
+  const vm::Accelerator accelerator = run::accelerator_of(virtual_time, cache);
+  const auto image = vm::guest_image(cache, filesystem.guest, accelerator);
   if (!image) return pass_on(image);
   auto lab = explorer::Lab::start(guests, {.image = *image,
-                                           .accelerator = vm::probe_accelerator(cache).accelerator,
+                                           .accelerator = accelerator,
                                            .disk_bytes = disk_bytes,
                                            .log_bytes = filesystem.log_size_bytes,
                                            .cache = cache,
@@ -108,7 +115,8 @@ Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial, const
   if (!application) return pass_on(application);
   adapters::LinuxAdapter filesystem = trial.filesystem;
   if (*application) filesystem.guest.packages = (*application)->packages;
-  return start_lab(filesystem, recorded_machine(opened.run->header(), trial.machine), *bytes, 1);
+  return start_lab(filesystem, recorded_machine(opened.run->header(), trial.machine), *bytes, 1,
+                   trial.virtual_time);
 }
 
 Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {

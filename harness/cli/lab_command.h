@@ -11,11 +11,12 @@
 
 namespace headcrash::cli {
 
-/// Another kernel than the adapter's.
+/// Another kernel than the adapter's, and another kind of guest than what is to be repeated had.
 struct KernelArguments {
-  std::string kernel, modules;
+  std::string kernel, modules, guest;
+  bool virtual_time(bool otherwise = false) const { return guest.empty() ? otherwise : guest == "virtual"; }
 };
-/// --kernel and --modules.
+/// --kernel, --modules and --guest.
 void add_kernel_options(CLI::App& command, KernelArguments& arguments);
 /// Errors: there is no such file, and it is not a version.
 Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
@@ -32,11 +33,12 @@ explorer::StageMachine recorded_machine(const record::RecordingHeader& header,
 Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const record::RecordingHeader& header,
                                           const adapters::LinuxAdapter& filesystem);
 
-/// With the user's cache and the guest that this file system wants: its log's disk, too. Errors: a machine
-/// whose disk has another size.
+/// With the user's cache and the guest that this file system wants: its log's disk, too. `virtual_time`: guests of user-mode
+/// Linux. Errors: a machine whose disk has another size.
 Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
                                                  const explorer::StageMachine& machine,
-                                                 std::uint64_t disk_bytes, std::size_t guests);
+                                                 std::uint64_t disk_bytes, std::size_t guests,
+                                                 bool virtual_time);
 
 /// With one guest whose disk has the size of the recorded one, under the trial's machine.
 Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/trial.h"
@@ -15,6 +16,7 @@
 #include "harness/cli/stored_trial.h"
 #include "harness/explorer/check_state.h"
 #include "harness/explorer/plain_checks.h"
+#include "harness/run/guest_kind.h"
 #include "plugin/base/scratch_folder.h"
 
 namespace headcrash::cli {
@@ -159,11 +161,12 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const fs::path cache = campaign::default_cache(), artefacts = scratch->path() / "artefacts";
   std::error_code error;
   fs::create_directories(artefacts, error);
-  const auto image = vm::guest_image(cache, trial.filesystem.guest);
+  const vm::Accelerator accelerator = run::accelerator_of(campaign->virtual_time, cache);
+  const auto image = vm::guest_image(cache, trial.filesystem.guest, accelerator);
   if (!image) return cannot_tell(image.error(), arguments.as_json);
   const auto record = campaign::run_trial(*plan, {.campaign = &*campaign,
                                                   .image = *image,
-                                                  .accelerator = vm::probe_accelerator(cache).accelerator,
+                                                  .accelerator = accelerator,
                                                   .cache = cache,
                                                   .scratch = scratch->path(),
                                                   .artefacts = artefacts,
@@ -244,7 +247,13 @@ int replay(const ReplayArguments& arguments) {
   if (!trial) return report_error(trial.error(), arguments.as_json);
   if (const auto taken = take_kernel(arguments.kernel, trial->filesystem); !taken)
     return report_error(taken.error(), arguments.as_json);
-  if (trial->state.empty() && !arguments.shell) return replay_cut(*trial, arguments);
+  const bool cut = trial->state.empty() && !arguments.shell;
+  if (const bool recorded = std::exchange(trial->virtual_time, arguments.kernel.virtual_time(trial->virtual_time));
+      cut && recorded != trial->virtual_time)
+    return report_error({"--guest", "is for crash states, and this trial is a power cut under way",
+                         "leave it out, or name a state with --state"},
+                        arguments.as_json);
+  if (cut) return replay_cut(*trial, arguments);
   const auto opened = open_state(*trial);
   if (!opened) return report_error(opened.error(), arguments.as_json);
   return arguments.shell ? shell(*trial, *opened, arguments) : replay_state(*trial, *opened, arguments);

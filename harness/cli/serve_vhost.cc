@@ -14,6 +14,7 @@
 #include "harness/device/parameters.h"
 #include "plugin/emulation/served_machine.h"
 #include "plugin/timetravel/calendar.h"
+#include "plugin/timetravel/emulated_hardware.h"
 #include "plugin/vhost/machine_server.h"
 
 namespace headcrash::cli {
@@ -46,6 +47,7 @@ struct Served {
   std::unique_ptr<vhost::MachineServer> disks;     ///< in real time
   std::unique_ptr<timetravel::Calendar> calendar;  ///< in virtual time, instead
   std::unique_ptr<emulation::ServedMachine> machine;
+  std::unique_ptr<timetravel::EmulatedHardware> hardware;  ///< the calendar's
 };
 
 /// Everything that can be refused: nothing is served yet, and no thread has been started.
@@ -207,7 +209,10 @@ int serve_until_the_end(const ServeVhost& what, Served& served) {
 Result<void> start_serving(Served& served) {
   const auto log = [](const std::string& line) { fmt::print(stderr, "headcrash: {}\n", line); };
   emulation::Emulation& machine = served.machine->emulation();
-  if (served.calendar) return served.calendar->start(machine, {}, log);
+  if (served.calendar) {
+    served.hardware = std::make_unique<timetravel::EmulatedHardware>(machine, log);
+    return served.calendar->start(*served.hardware, {}, log);
+  }
   return served.disks->start(machine, {.queues = vhost::kQueuesMax}, log);
 }
 

@@ -112,6 +112,7 @@ class Reader {
     if (!filesystem) return pass_on(filesystem);
     trial_.filesystem = std::move(*filesystem);
     trial_.machine = planned_machine(campaign, trial_.key);
+    trial_.virtual_time = campaign && campaign->virtual_time;
     trial_.outcome = StoredOutcome{.verdict = row->text(5), .summary = row->text(6)};
     return {};
   }

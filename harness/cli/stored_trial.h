@@ -41,6 +41,7 @@ struct StoredTrial {
   adapters::LinuxAdapter filesystem;
   explorer::StageMachine machine;             ///< that explored states are put under
   bool explored = false;                      ///< many states, not one cut
+  bool virtual_time = false;                  ///< in guests of user-mode Linux
   std::filesystem::path recording;            ///< empty: none was kept
   std::string state;                          ///< the one that is meant; empty: the trial's own cut
   std::optional<StoredOutcome> outcome;       ///< of that state or cut; none: it was never checked

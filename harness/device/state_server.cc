@@ -30,6 +30,7 @@ std::uint64_t number_of(const nlohmann::json& hex) {
 /// hold up the others.
 struct StateServer::State {
   std::unique_ptr<ServerChild> child;
+  fs::path virtual_sockets;
   std::mutex mutex;
   std::condition_variable returned;
   std::vector<ControlClient> idle;
@@ -81,20 +82,28 @@ struct StateServer::State {
 StateServer::StateServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 StateServer::~StateServer() = default;
 
-Result<std::unique_ptr<StateServer>> StateServer::start(std::size_t stages, const fs::path& scratch) {
+Result<std::unique_ptr<StateServer>> StateServer::start(std::size_t stages, const fs::path& scratch,
+                                                        bool virtual_time) {
+  std::vector<std::string> parameters{fmt::format("states={}", stages)};
+  const fs::path sockets = scratch / "virtual";
+  if (virtual_time) parameters.push_back("virtual-time=" + sockets.string());
   auto child = ServerChild::start_nbdkit({.subject = "the server of crash states",
                                           .scratch = scratch,
                                           .socket = scratch / "states.sock",
                                           .control_socket = scratch / "states-control.sock"},
-                                         {fmt::format("states={}", stages)});
+                                         parameters);
   if (!child) return pass_on(child);
   auto state = std::make_unique<State>();
   state->child = std::move(*child);
+  state->virtual_sockets = sockets;
   return std::unique_ptr<StateServer>(new StateServer(std::move(state)));
 }
 
 fs::path StateServer::socket() const {
   return state_->child->socket();
+}
+fs::path StateServer::virtual_socket(std::size_t stage) const {
+  return base::socket_beside(state_->virtual_sockets, std::to_string(stage));
 }
 std::string StateServer::disk_export(std::size_t stage) {
   return fmt::format("stage/{}", stage);

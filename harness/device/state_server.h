@@ -34,13 +34,16 @@ struct LoadedStage {
 
 class StateServer {
  public:
-  /// `scratch` is an existing folder for the sockets.
-  static Result<std::unique_ptr<StateServer>> start(std::size_t stages, const std::filesystem::path& scratch);
+  /// `scratch` is an existing folder for the sockets. `virtual_time`: stages are also there for user-mode Linux.
+  static Result<std::unique_ptr<StateServer>> start(std::size_t stages, const std::filesystem::path& scratch,
+                                                    bool virtual_time = false);
   ~StateServer();
 
   std::filesystem::path socket() const;
   static std::string disk_export(std::size_t stage);  ///< "stage/0"
   static std::string mark_export(std::size_t stage);  ///< "mark/0"
+  /// In virtual time: the stage's disk; marks and a log have sockets beside it.
+  std::filesystem::path virtual_socket(std::size_t stage) const;
   static std::string log_export(std::size_t stage);   ///< "stage/0/log": the second disk, where there is one
 
   // Each may be called from any thread.

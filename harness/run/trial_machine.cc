@@ -94,11 +94,7 @@ Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedD
                       .accelerator = spec.accelerator,
                       .memory_mib = static_cast<std::uint32_t>(spec.memory_mib),
                       .disks = disks_of(device, spec.disk_bytes, filesystem, virtual_time)};
-  if (virtual_time) {
-    meant.time_socket = base::socket_beside(device.socket(), virtual_guest::kTimeSuffix);
-    meant.port_socket = base::socket_beside(device.socket(), virtual_guest::kPortSuffix);
-    meant.agent_socket = base::socket_beside(device.socket(), virtual_guest::kAgentSuffix);
-  }
+  if (virtual_time) vm::set_user_mode_sockets(meant, device.socket());
   auto guest = vm::Guest::start(meant, spec.cache, spec.scratch);
   if (!guest) return pass_on(guest);
   started.guest = std::move(*guest);

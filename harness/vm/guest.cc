@@ -11,6 +11,8 @@
 #include "harness/vm/oops.h"
 #include "harness/vm/saved_state.h"
 #include "harness/vm/user_mode.h"
+#include "plugin/base/socket_file.h"
+#include "plugin/base/virtual_guest.h"
 
 namespace headcrash::vm {
 namespace {
@@ -73,6 +75,12 @@ bool is_about_the_state(const Error& error) {
 }
 
 }  // namespace
+
+void set_user_mode_sockets(GuestSpec& spec, const std::filesystem::path& disk) {
+  spec.time_socket = base::socket_beside(disk, virtual_guest::kTimeSuffix);
+  spec.port_socket = base::socket_beside(disk, virtual_guest::kPortSuffix);
+  spec.agent_socket = base::socket_beside(disk, virtual_guest::kAgentSuffix);
+}
 
 struct Guest::State {
   std::unique_ptr<GuestProcess> machine;

@@ -78,9 +78,12 @@ struct GuestSpec {
   Accelerator accelerator = Accelerator::tcg;
   std::uint32_t memory_mib = 384;
   std::vector<GuestDisk> disks;
-  /// user_mode: the sockets of its clock, of the agent's disk, and of the agent (plugin/timetravel/calendar.h).
+  /// user_mode: the sockets of its clock, of the agent's disk, and of the agent.
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
 };
+
+/// For a guest of user-mode Linux: the sockets beside that of its first disk (plugin/timetravel/calendar.h).
+void set_user_mode_sockets(GuestSpec& spec, const std::filesystem::path& disk);
 
 /// What the agent can report while it works, by "event".
 using EventHandler = std::function<void(const nlohmann::json& event)>;

@@ -21,5 +21,7 @@ inline constexpr const char* kMarkSuffix = "mark";
 inline constexpr const char* kPortSuffix = "port";
 inline constexpr const char* kTimeSuffix = "time";
 inline constexpr const char* kAgentSuffix = "agent";
+/// A second disk, for a file system's log (plugin/timetravel/served_stages.h).
+inline constexpr const char* kLogSuffix = "log";
 
 }  // namespace headcrash::virtual_guest

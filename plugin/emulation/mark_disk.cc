@@ -24,4 +24,10 @@ Answer serve_mark_disk(const model::Request& request, const std::string& text,
   return mark({bytes, length});
 }
 
+Answer serve_mark_disk(const model::Request& request, stages::Stage& stage) {
+  return serve_mark_disk(request, stage.nonce(), [&stage](std::string_view text) {
+    return stage.mark(text) ? Answer{} : Answer{EIO, "nothing is loaded, or its recording has failed"};
+  });
+}
+
 }  // namespace headcrash::emulation

@@ -7,6 +7,7 @@
 
 #include "plugin/emulation/answer.h"
 #include "plugin/model/device.h"
+#include "plugin/stages/stage.h"
 
 namespace headcrash::emulation {
 
@@ -17,5 +18,7 @@ inline constexpr std::size_t kMarkBytesMax = 511;
 /// Whole sectors within the disk. `mark` gets 1 to kMarkBytesMax bytes.
 Answer serve_mark_disk(const model::Request& request, const std::string& text,
                        const std::function<Answer(std::string_view)>& mark);
+/// Marks for the stage's recording; reading gives its nonce.
+Answer serve_mark_disk(const model::Request& request, stages::Stage& stage);
 
 }  // namespace headcrash::emulation

@@ -116,7 +116,7 @@ Result<void> add_fault(Settings& settings, std::string_view value) {
 std::string_view Settings::keys() {
   return "profile machine size store clock lead write-cache tear record control seed cut fault states "
          "recording "
-         "overlay-max ";
+         "overlay-max virtual-time ";
 }
 
 Result<void> Settings::set(std::string_view key, std::string_view value) {
@@ -138,6 +138,7 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   if (key == "states") return set_states(*this, value);
   if (key == "recording") return set_path(recording, key, value);
   if (key == "overlay-max") return set_overlay_max(*this, value);
+  if (key == "virtual-time") return set_path(virtual_time, key, value);
   if (key == "cut") return set_cut(*this, value);
   if (key == "write-cache") {
     write_cache = parse_switch(value);
@@ -168,7 +169,7 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
 Result<void> Settings::check_states() const {
   std::istringstream given(seen_);
   for (std::string key; given >> key;) {
-    const bool of_states = key == "states" || key == "recording" || key == "overlay-max";
+    const bool of_states = key == "states" || key == "recording" || key == "overlay-max" || key == "virtual-time";
     if (states && !of_states && key != "control")
       return fail(key, "is for emulated hardware, and states= serves crash states",
                   key == "record" ? R"(leave it out; a load with "record" makes a recording)"

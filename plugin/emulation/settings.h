@@ -36,6 +36,7 @@ struct Settings {
   std::optional<std::size_t> states;  ///< stages
   std::optional<std::filesystem::path> recording;
   std::uint64_t overlay_bytes_max = stages::kOverlayBytesDefault;
+  std::optional<std::filesystem::path> virtual_time;  ///< sockets for guests in virtual time, a stage each
 
   /// One `key=value`. Errors name the key and say what to give; each key but `fault` may be given once.
   Result<void> set(std::string_view key, std::string_view value);

@@ -57,7 +57,8 @@ int on_config_complete() noexcept {
     emulation::Settings& settings = server->settings;
     if (auto complete = settings.check(); !complete) return refuse(complete.error());
     for (auto* path :
-         {&settings.store, &settings.record, &settings.control, &settings.machine, &settings.recording})
+         {&settings.store, &settings.record, &settings.control, &settings.machine, &settings.recording,
+          &settings.virtual_time})
       if (*path && !make_absolute(**path)) return -1;
     if (settings.states) return 0;
     auto hardware = emulation::load_hardware(settings);
@@ -104,6 +105,11 @@ int open_stages() {
     error.subject = "recording=" + error.subject;
     return refuse(error);
   }
+  if (settings.virtual_time) {
+    auto served = timetravel::ServedStages::listen(*settings.virtual_time, *settings.states);
+    if (!served) return refuse(served.error());
+    server->virtual_stages = std::move(*served);
+  }
   server->stages = std::move(*stages);
   server->control = std::move(*control);
   server->exports = exports_of(*server->stages);
@@ -142,16 +148,22 @@ class SignalsBlocked {
   sigset_t before_ = {};
 };
 
+int start_stages() {
+  const auto log = [](const std::string& line) { fmt::print(stderr, "nbdkit: headcrash: {}\n", line); };
+  if (server->virtual_stages)
+    if (const auto started = server->virtual_stages->start(*server->stages, log); !started)
+      return refuse(started.error());
+  if (server->control)
+    server->control->start([](std::string_view line, const std::function<bool()>&) {
+      return stages::answer(*server->stages, line);
+    });
+  return 0;
+}
+
 int on_after_fork() noexcept {
   return guarded([] {
     const SignalsBlocked blocked;
-    if (server->stages) {
-      if (server->control)
-        server->control->start([](std::string_view line, const std::function<bool()>&) {
-          return stages::answer(*server->stages, line);
-        });
-      return 0;
-    }
+    if (server->stages) return start_stages();
     server->machine->start(emulation::Way::nbd);
     server->watcher = std::thread(watch_for_the_end);
     return 0;
@@ -166,6 +178,7 @@ void on_cleanup() noexcept {
     if (server->watcher.joinable()) server->watcher.join();
     server->exports.reset();
     server->machine.reset();
+    server->virtual_stages.reset();
     server->stages.reset();
   });
 }
@@ -206,6 +219,7 @@ constexpr const char* kHelp =
     "states=N                 Serve crash states of recordings on N stages instead of hardware.\n"
     "recording=FILE           With states=: the exports state/ID are states of this recording.\n"
     "overlay-max=SIZE         With states=: what may be written onto a medium of a state (default: 256M).\n"
+    "virtual-time=SOCKET      With states=: each stage also for user-mode Linux in virtual time, at SOCKET.N.\n"
     "Use nbdkit -t with at least the client's queue depth (default 16).";
 
 struct nbdkit_plugin make_plugin() noexcept {

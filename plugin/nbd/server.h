@@ -14,6 +14,7 @@
 #include "plugin/emulation/settings.h"
 #include "plugin/nbd/export.h"
 #include "plugin/stages/stage_server.h"
+#include "plugin/timetravel/served_stages.h"
 
 namespace headcrash::nbd {
 
@@ -22,6 +23,7 @@ struct Server {
   std::optional<emulation::Hardware> hardware;        ///< until the machine takes it
   std::unique_ptr<emulation::ServedMachine> machine;  ///< either this
   std::unique_ptr<stages::StageServer> stages;        ///< or these
+  std::unique_ptr<timetravel::ServedStages> virtual_stages;  ///< their other face, ends before them
   std::unique_ptr<emulation::ControlSocket> control;  ///< of the stages
   std::unique_ptr<ExportTable> exports;
   emulation::FailureLog failures;

@@ -66,10 +66,7 @@ class StageMark final : public MarkExport {
   std::string description() const override { return kDescription; }
 
   emulation::Answer serve(const model::Request& request) override {
-    return emulation::serve_mark_disk(request, stage_.nonce(), [this](std::string_view text) {
-      return stage_.mark(text) ? emulation::Answer{}
-                               : emulation::Answer{EIO, "nothing is loaded, or its recording has failed"};
-    });
+    return emulation::serve_mark_disk(request, stage_);
   }
 
  private:

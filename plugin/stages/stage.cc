@@ -177,32 +177,51 @@ std::chrono::microseconds AnswerDelay::of(std::uint64_t request) const {
   return std::chrono::microseconds(most_us * part * part * part / (kParts * kParts * kParts));
 }
 
-/// Without the lock: others arrive meanwhile, and overtake.
-void Stage::take_time(std::uint64_t request, std::unique_lock<std::mutex>& lock) {
-  if (load_.delay.most_us == 0 || !load_.log->is_open()) return;
-  const auto until = std::chrono::steady_clock::now() + load_.delay.of(request);
-  lock.unlock();
-  std::this_thread::sleep_until(until);
-  lock.lock();
+Stage::Connection::Begun Stage::begin(const Connection& connection, model::Request& request) {
+  count(request);
+  Connection::Begun begun;
+  begun.error = without_exception([&] { return load_.content->serve(connection.index_, request); });
+  ++submitted_;
+  all_submitted_.notify_all();
+  if (is_recorded(request) && load_.log->is_open()) begun.answer_in = load_.delay.of(submitted_);
+  return begun;
+}
+
+int Stage::end(const Connection& connection, const model::Request& request, int error) {
+  if (is_recorded(request))
+    error =
+        without_exception([&] { return load_.content->acknowledge(connection.index_, request, error); });
+  ++finished_;
+  note_error(error);
+  return error;
 }
 
 int Stage::serve(const Connection& connection, model::Request& request) {
   ++arrived_;
   std::unique_lock lock(mutex_);
-  Content& content = *load_.content;
-  count(request);
-  int error = without_exception([&] { return content.serve(connection.index_, request); });
-  ++submitted_;
-  all_submitted_.notify_all();
-  if (load_.log && request.op != model::Op::read) {
-    take_time(submitted_, lock);
+  const Connection::Begun begun = begin(connection, request);
+  if (begun.answer_in.count() != 0) {  // without the lock: others arrive meanwhile, and overtake
+    const auto until = std::chrono::steady_clock::now() + begun.answer_in;
+    lock.unlock();
+    std::this_thread::sleep_until(until);
+    lock.lock();
+  }
+  if (is_recorded(request)) {
     const std::uint64_t meanwhile = arrived_;
     all_submitted_.wait(lock, [&] { return submitted_ >= meanwhile; });
-    error = without_exception([&] { return content.acknowledge(connection.index_, request, error); });
   }
-  ++finished_;
-  note_error(error);
-  return error;
+  return end(connection, request, begun.error);
+}
+
+Stage::Connection::Begun Stage::Connection::begin(model::Request& request) {
+  ++stage_.arrived_;
+  const std::lock_guard lock(stage_.mutex_);
+  return stage_.begin(*this, request);
+}
+
+int Stage::Connection::answer(const model::Request& request, int error) {
+  const std::lock_guard lock(stage_.mutex_);
+  return stage_.end(*this, request, error);
 }
 
 // ---- what control asks for

@@ -62,6 +62,10 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
+  /// A client's time, which recordings have then. From any thread, at any time until the stage ends. Before the first load.
+  void use_clock(StageRecording::Clock clock) { clock_ = std::move(clock); }
+  const StageRecording::Clock& clock() const { return clock_; }
+
   /// Refuses while a request is inside, and disks of another size than open connections have seen.
   Result<void> may_load(const std::vector<Face>& faces) const;
   /// The same, and then the switch: the old overlay is dropped, a recording that was not sealed is given up
@@ -77,6 +81,14 @@ class Stage {
 
     std::uint64_t sectors() const { return sectors_; }  ///< never changes
     int serve(model::Request request);                  ///< 0 or an errno
+    /// The same in two halves, for a client whose time is not the host's: the work of the request; and, once so much of its
+    /// time has passed, the answer, 0 or an errno. It gives the request an id. REQUIRES: each is answered.
+    struct Begun {
+      int error = 0;
+      std::chrono::microseconds answer_in{0};
+    };
+    Begun begin(model::Request& request);
+    int answer(const model::Request& request, int error);
     media::WrittenMap::Run written(std::uint64_t lba, std::uint64_t limit);
 
    private:
@@ -100,7 +112,12 @@ class Stage {
 
  private:
   int serve(const Connection& connection, model::Request& request);
-  void take_time(std::uint64_t request, std::unique_lock<std::mutex>& lock);
+  // Under the lock:
+  Connection::Begun begin(const Connection& connection, model::Request& request);
+  int end(const Connection& connection, const model::Request& request, int error);
+  bool is_recorded(const model::Request& request) const {
+    return load_.log != nullptr && request.op != model::Op::read;
+  }
   void count(const model::Request& request);
   void note_error(int error);
   template <typename Work>
@@ -110,6 +127,7 @@ class Stage {
   Result<void> check_loaded() const;
 
   const std::string name_;  ///< "stage 3"
+  StageRecording::Clock clock_;
   mutable std::mutex mutex_;
   std::atomic<std::uint64_t> arrived_ = 0;  ///< requests so far, counted before they take the lock
   std::condition_variable all_submitted_;

@@ -1,18 +1,37 @@
 // A stage's recording (stage_recording.h).
 #include "plugin/stages/stage_recording.h"
 
+#include <chrono>
+#include <utility>
+
 namespace headcrash::stages {
+namespace {
+
+model::TimeNs host_time() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+StageRecording::StageRecording(std::filesystem::path path, std::unique_ptr<record::RecordingWriter> writer,
+                               Clock clock)
+    : path_(std::move(path)),
+      writer_(std::move(writer)),
+      clock_(clock ? std::move(clock) : host_time),
+      begun_(clock_()) {}
 
 Result<std::unique_ptr<StageRecording>> StageRecording::create(const std::filesystem::path& path,
-                                                               const record::RecordingHeader& header) {
+                                                               const record::RecordingHeader& header,
+                                                               Clock clock) {
   auto writer = record::RecordingWriter::create(path, header);
   if (!writer) return pass_on(writer);
-  return std::unique_ptr<StageRecording>(new StageRecording(path, std::move(*writer)));
+  return std::unique_ptr<StageRecording>(new StageRecording(path, std::move(*writer), std::move(clock)));
 }
 
 model::TimeNs StageRecording::now() const {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begun_)
-      .count();
+  return clock_() - begun_;
 }
 
 template <typename Append>

@@ -2,8 +2,8 @@
 // The recording that a stage makes of what is done to it, from its load until it is sealed. What comes
 // afterwards is not written down.
 
-#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -17,15 +17,18 @@ struct Sealed {
 
 class StageRecording final : public model::MachineObserver {
  public:
+  /// What time it is, in nanoseconds from somewhere. None: the host's.
+  using Clock = std::function<model::TimeNs()>;
   /// Refuses an existing file.
   static Result<std::unique_ptr<StageRecording>> create(const std::filesystem::path& path,
-                                                        const record::RecordingHeader& header);
+                                                        const record::RecordingHeader& header,
+                                                        Clock clock = {});
 
   const std::filesystem::path& path() const { return path_; }
   bool is_open() const { return writer_ != nullptr; }
   /// The host could not keep all of it: what it says is not to be trusted beyond its last whole event.
   const std::optional<Error>& error() const { return error_; }
-  model::TimeNs now() const;  ///< of the wall, since it was created
+  model::TimeNs now() const;  ///< of the clock, since it was created
   model::RequestId next_request() { return ++last_request_; }
 
   /// Hands everything to the kernel and closes the file: complete afterwards. Errors: it is closed already,
@@ -42,8 +45,7 @@ class StageRecording final : public model::MachineObserver {
   void power_changed(model::TimeNs at, model::PowerState state) override;
 
  private:
-  StageRecording(std::filesystem::path path, std::unique_ptr<record::RecordingWriter> writer)
-      : path_(std::move(path)), writer_(std::move(writer)) {}
+  StageRecording(std::filesystem::path path, std::unique_ptr<record::RecordingWriter> writer, Clock clock);
   template <typename Append>
   void append(Append event);
 
@@ -52,7 +54,8 @@ class StageRecording final : public model::MachineObserver {
   std::optional<Error> error_;
   std::uint64_t events_ = 0;
   model::RequestId last_request_ = 0;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  Clock clock_;
+  model::TimeNs begun_;
 };
 
 }  // namespace headcrash::stages

@@ -114,7 +114,8 @@ std::vector<Face> faces_of(const Origin& origin, const std::optional<MachineAbov
 
 /// The base is named relative to the folder of the new recording, so that both can be moved together.
 Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::path& path,
-                                                        const Origin& origin, bool with_media) {
+                                                        const Origin& origin, bool with_media,
+                                                        const StageRecording::Clock& clock) {
   record::RecordingHeader header;
   header.devices = origin.devices;
   header.origin = "headcrash stage";
@@ -125,14 +126,14 @@ Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::p
     const auto base = std::filesystem::weakly_canonical(origin.recording, error);
     header.base = {base.lexically_relative(folder), origin.id, origin.fingerprint};
   }
-  return StageRecording::create(path, header);
+  return StageRecording::create(path, header, clock);
 }
 
 Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above, const Recorded& recorded,
-                              std::uint64_t overlay_bytes_max) {
+                              const StageRecording::Clock& clock, std::uint64_t overlay_bytes_max) {
   Stage::Load load{origin.id, origin.recording, new_nonce(), nullptr, nullptr, recorded.delay};
   if (recorded.into) {
-    auto log = begin_recording(*recorded.into, origin, above.has_value());
+    auto log = begin_recording(*recorded.into, origin, above.has_value(), clock);
     if (!log) return pass_on(log);
     load.log = std::move(*log);
   }
@@ -164,7 +165,7 @@ Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<MachineAbove
   // First, so that what is refused leaves no recording behind.
   if (auto may = stage.may_load(faces); !may) return pass_on(may);
   const std::uint64_t digest = digest_of(origin.media);
-  auto load = make_load(std::move(origin), std::move(above), recorded, overlay_bytes_max);
+  auto load = make_load(std::move(origin), std::move(above), recorded, stage.clock(), overlay_bytes_max);
   if (!load) return pass_on(load);
   const std::string nonce = load->nonce;
   if (auto put = stage.put(std::move(*load)); !put) return pass_on(put);

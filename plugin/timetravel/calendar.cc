@@ -23,11 +23,11 @@ namespace {
 using model::TimeNs;
 
 constexpr int kClients = 4;  ///< that wait to be accepted
-constexpr const char* kMark = "mark";
 constexpr std::size_t kHostTextMax = 16 << 20;  ///< text for a host that does not read
 constexpr std::size_t kHostReadBytes = 64 << 10;
 constexpr TimeNs kLatest = model::kNever / 4;    ///< 73 years: who sleeps for longer sleeps for ever
-constexpr TimeNs kHorizonNs = model::kSecondNs;  ///< a guest that runs by itself is heard of so often
+/// A guest that runs by itself is heard of so often. It asks about each timer beyond that, again and again.
+constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
 
 }  // namespace
 
@@ -59,10 +59,9 @@ Calendar::~Calendar() {
   stop();
 }
 
-Result<void> Calendar::start(emulation::Emulation& emulation, const CalendarOptions& options, Log log) {
-  invariant(sockets_.size() == emulation.device_count() + 2,
-            "a socket for each disk, for marks and the agent");
-  emulation_ = &emulation;
+Result<void> Calendar::start(Hardware& hardware, const CalendarOptions& options, Log log) {
+  invariant(sockets_.size() == hardware.disk_count() + 2, "a socket for each disk, for marks and the agent");
+  hardware_ = &hardware;
   options_ = options;
   log_ = std::move(log);
   stop_ = base::Descriptor(::eventfd(0, EFD_CLOEXEC));
@@ -87,53 +86,19 @@ void Calendar::stop() {
 }
 
 void Calendar::make_disks() {
-  const auto noted = [this](const std::string& name, const model::Request& request,
-                            const emulation::Answer& answer) {
-    if (answer.error != 0)
-      if (const auto line = failures_.note(name, request, answer.cause)) log_(*line);
-    return answer.error;
-  };
-  const auto kicked = [this] { shorten_horizon(); };
-  for (std::size_t i = 0; i < emulation_->device_count(); ++i) {
-    const model::Characteristics& device = emulation_->characteristics(i);
-    const std::string name = emulation_->device_name(i);
+  const auto add = [this](GuestDisk::Connect connect) {
     disks_.push_back(std::make_unique<GuestDisk>(
-        std::move(sockets_[i]),
-        GuestDisk::Served{
-            .shape = {.name = name,
-                      .sectors = device.sectors,
-                      .physical_sector_sectors = device.physical_sector_sectors,
-                      .trim = device.trim},
-            .kicked = kicked,
-            .serve = [this, i](const model::Request& request,
-                               model::Initiator& initiator) -> std::optional<int> {
-              emulation_->submit(i, request, initiator);
-              return std::nullopt;
-            },
-            .account =
-                [this, i, name, noted](const model::Request& request, const model::Completion& completion) {
-                  return noted(name, request, emulation_->account(i, request, completion));
-                }},
+        std::move(sockets_[disks_.size()]), std::move(connect), [this](GuestDisk& disk) { kicked(disk); },
         stop_.get()));
-  }
-  disks_.push_back(std::make_unique<GuestDisk>(
-      std::move(sockets_[disks_.size()]),
-      GuestDisk::Served{
-          .shape = {.name = kMark, .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
-          .kicked = kicked,
-          .serve = [this, noted](const model::Request& request, model::Initiator&) -> std::optional<int> {
-            return noted(kMark, request, emulation_->serve_marks(request));
-          }},
-      stop_.get()));
-  disks_.push_back(std::make_unique<GuestDisk>(
-      std::move(sockets_[disks_.size()]),
-      GuestDisk::Served{
-          .shape = {.name = AgentDisk::kName, .sectors = AgentDisk::kSectors},
-          .kicked = kicked,
-          .serve = [this](const model::Request& request,
-                          model::Initiator& initiator) { return agent_.serve(request, initiator); },
-          .account = [](const model::Request&, const model::Completion&) { return 0; }},
-      stop_.get()));
+  };
+  for (std::size_t i = 0; i < hardware_->disk_count(); ++i) add(hardware_->disk(i));
+  add(hardware_->marks());
+  const GuestDisk::Served agent{
+      .shape = {.name = AgentDisk::kName, .sectors = AgentDisk::kSectors},
+      .serve = [this](const model::Request& request,
+                      model::Initiator& initiator) { return agent_.serve(request, initiator); },
+      .account = [](const model::Request&, const model::Completion&) { return 0; }};
+  add([agent] { return agent; });
 }
 
 // ---- whose turn it is
@@ -155,11 +120,11 @@ void Calendar::run() {
 
 bool Calendar::can_go_on() {
   if (!time_.is_open() || !waiting_ || unanswered_ != 0) return false;
-  if (!emulation_->has_power() || emulation_->power_cuts() != cuts_) return tell_host_and_stop();
+  if (!hardware_->has_power() || hardware_->power_cuts() != cuts_) return tell_host_and_stop();
   if (std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); })) return true;
-  if (agent_.has_answer() || requested_ <= emulation_->now()) return true;
+  if (agent_.has_answer() || requested_ <= hardware_->now()) return true;
   if (agent_.is_idle()) return tell_host_and_stop();
-  if (requested_ != model::kNever || emulation_->next_event()) return true;
+  if (requested_ != model::kNever || hardware_->next_event()) return true;
   if (!std::exchange(sleeps_forever_, true)) log_("guest: it sleeps, and nothing will wake it up");
   return false;
 }
@@ -177,10 +142,10 @@ void Calendar::go_on() {
     return settle(*disk);
   }
   if (agent_.has_answer()) return agent_.answer_read();
-  const TimeNs now = emulation_->now();
+  const TimeNs now = hardware_->now();
   if (requested_ <= now) return run_guest(now);
-  const TimeNs until = requested_ == model::kNever ? *emulation_->next_event() : requested_;
-  if (!emulation_->step(until) && until == requested_) run_guest(until);
+  const TimeNs until = requested_ == model::kNever ? *hardware_->next_event() : requested_;
+  if (!hardware_->step(until) && until == requested_) run_guest(until);
 }
 
 /// Until the guest has seen what it was told: what it wants to do about it is known then.
@@ -197,14 +162,23 @@ void Calendar::run_guest(TimeNs now) {
 }
 
 TimeNs Calendar::horizon() const {
-  const TimeNs now = emulation_->now();
+  const TimeNs now = hardware_->now();
   // Commands that have ended are handed back at this instant, and so is what the host says: no time may pass unseen.
   if (agent_.waits() || std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); }))
     return now;
-  return std::min(now + kHorizonNs, emulation_->next_event().value_or(model::kNever));
+  return std::min(now + kHorizonNs, hardware_->next_event().value_or(model::kNever));
 }
 
-/// Before the kick is acknowledged, since the guest goes on then.
+/// Before the kick is acknowledged, since the guest goes on then. What has been answered at once is given back now: the
+/// guest need not wait for it, and need not be told to run.
+void Calendar::kicked(GuestDisk& disk) {
+  if (disk.has_ended()) {
+    if (const auto handed = disk.hand_back(); !handed) return give_up(handed.error());
+    settle(disk);
+  }
+  shorten_horizon();
+}
+
 void Calendar::shorten_horizon() {
   if (!time_.is_open() || waiting_) return;
   const TimeNs until = horizon();
@@ -217,6 +191,7 @@ void Calendar::shorten_horizon() {
 /// What is inside completes first: the machine may use a request's buffers until then.
 void Calendar::end_guest() {
   time_.reset();
+  processor_ = {};
   pending_bytes_ = 0;
   waiting_ = sleeps_forever_ = false;
   requested_ = model::kNever;
@@ -232,9 +207,9 @@ void Calendar::end_guest() {
   while (inside()) {
     for (const auto& disk : disks_) static_cast<void>(disk->hand_back());
     if (!inside()) break;
-    const auto next = emulation_->next_event();
+    const auto next = hardware_->next_event();
     invariant(next.has_value(), "a request is inside but the model has no event left that could complete it");
-    emulation_->step(*next);
+    hardware_->step(*next);
   }
 }
 
@@ -310,18 +285,28 @@ void Calendar::wait_for_input() {
         if (disk->has_client()) on_channel(*disk);
         break;
       case Kind::new_time:
-        time_ = base::Descriptor(::accept4(time_listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        cuts_ = emulation_->power_cuts();
+        accept_guest();
         break;
       case Kind::new_host:
         host_ = base::Descriptor(::accept4(agent_listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
         for_host_.clear();
         break;
       case Kind::new_disk:
-        disk->accept();
+        if (const auto accepted = disk->accept(); !accepted) log_(accepted.error().message());
         break;
     }
   }
+}
+
+void Calendar::accept_guest() {
+  time_ = base::Descriptor(::accept4(time_listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  cuts_ = hardware_->power_cuts();
+  processor_ = base::ProcessorClaim::take();
+  ucred peer = {};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(time_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid == ::getpid()) return;
+  processor_.move(0);
+  processor_.move(peer.pid);  // it has not started anything yet
 }
 
 void Calendar::on_time() {
@@ -339,7 +324,7 @@ void Calendar::on_time() {
 }
 
 void Calendar::on_message(const Message& message) {
-  const TimeNs now = emulation_->now();
+  const TimeNs now = hardware_->now();
   const bool beyond = message.time > static_cast<std::uint64_t>(kLatest);
   std::uint64_t answer = 0;
   switch (message.op) {
@@ -363,7 +348,7 @@ void Calendar::on_message(const Message& message) {
       break;
     case Op::update:
       if (beyond) return give_up({"guest", "its clock has come to more than 73 years", ""});
-      while (emulation_->step(static_cast<TimeNs>(message.time))) {
+      while (hardware_->step(static_cast<TimeNs>(message.time))) {
       }
       break;
     default:  // start

@@ -1,5 +1,5 @@
 #pragma once
-// Serves an emulated machine to one guest in virtual time, and owns the clock of both.
+// Serves a machine's hardware to one guest in virtual time, and owns the clock of both.
 //
 // A guest (user-mode Linux with time-travel=ext:SOCKET) computes in no time at all. When it has nothing left to do it
 // says until when it would sleep, and waits. Then the machine's events happen one after the other, up to that instant:
@@ -30,11 +30,12 @@
 
 #include "plugin/base/descriptor.h"
 #include "plugin/base/listening_socket.h"
+#include "plugin/base/processor_claim.h"
 #include "plugin/base/result.h"
 #include "plugin/base/virtual_guest.h"
-#include "plugin/emulation/emulation.h"
 #include "plugin/timetravel/agent_disk.h"
 #include "plugin/timetravel/guest_disk.h"
+#include "plugin/timetravel/hardware.h"
 #include "plugin/timetravel/message.h"
 
 namespace headcrash::timetravel {
@@ -47,7 +48,7 @@ struct CalendarOptions {
 
 class Calendar {
  public:
-  /// Lines about requests that failed and guests that were given up; from the calendar's thread.
+  /// Lines about guests that were given up; from the calendar's thread.
   using Log = std::function<void(const std::string&)>;
 
   /// Listens for the disks of these names. REQUIRES: there are no other threads yet.
@@ -57,9 +58,8 @@ class Calendar {
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
 
-  /// Serves `emulation`, which has those disks, is in virtual time and must outlive this. Error: no thread can be
-  /// started.
-  Result<void> start(emulation::Emulation& emulation, const CalendarOptions& options, Log log);
+  /// Serves `hardware`, which has those disks and must outlive this. Error: no thread can be started.
+  Result<void> start(Hardware& hardware, const CalendarOptions& options, Log log);
   /// The guest is disconnected, its requests end in the machine. The sockets' files are gone then.
   void stop();
 
@@ -81,7 +81,9 @@ class Calendar {
   void run_guest(model::TimeNs now);
   /// Until when the guest may run by itself.
   model::TimeNs horizon() const;
+  void kicked(GuestDisk& disk);
   void shorten_horizon();
+  void accept_guest();
   void end_guest();
   void give_up(const Error& why);
 
@@ -101,16 +103,16 @@ class Calendar {
   std::vector<base::ListeningSocket> sockets_;  ///< of disks, marks, the port; until start()
   base::ListeningSocket time_listener_, agent_listener_;
   base::Descriptor stop_;
-  emulation::Emulation* emulation_ = nullptr;
+  Hardware* hardware_ = nullptr;
   CalendarOptions options_;
   Log log_;
-  emulation::FailureLog failures_;
   std::thread thread_;
 
   // The thread's own:
   std::vector<std::unique_ptr<GuestDisk>> disks_;
   AgentDisk agent_;
   base::Descriptor time_, host_;
+  base::ProcessorClaim processor_;  ///< of guest and thread, which take turns
   std::array<std::byte, kMessageBytes> pending_ = {};
   std::size_t pending_bytes_ = 0;
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`

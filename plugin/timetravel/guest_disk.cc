@@ -9,23 +9,40 @@ namespace headcrash::timetravel {
 
 using vhost::Ring;
 
-GuestDisk::GuestDisk(base::ListeningSocket listener, Served served, int stop)
-    : listener_(std::move(listener)), served_(std::move(served)), stop_(stop) {}
+namespace {
+
+/// The number of a kick after which the guest looks at its ring: of our edit of Linux (scripts/build-uml, answer-in-kick).
+constexpr std::uint32_t kLooks = 1;
+
+}  // namespace
+
+GuestDisk::GuestDisk(base::ListeningSocket listener, Connect connect, std::function<void(GuestDisk&)> kicked,
+                     int stop)
+    : listener_(std::move(listener)),
+      connect_(std::move(connect)),
+      kicked_(std::move(kicked)),
+      stop_(stop) {}
 
 GuestDisk::~GuestDisk() = default;
 
-void GuestDisk::accept() {
-  client_ = base::Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!client_.is_open()) return;
+Result<void> GuestDisk::accept() {
+  base::Descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!client.is_open()) return {};
+  auto served = connect_();
+  if (!served) return pass_on(served);
+  served_ = std::make_shared<const Served>(std::move(*served));
+  client_ = std::move(client);
   ++client_number_;
   connection_.emplace(client_.get(), stop_);
-  backend_.emplace(*connection_, served_.shape, std::uint16_t{1});
+  backend_.emplace(*connection_, served_->shape, std::uint16_t{1});
+  return {};
 }
 
 void GuestDisk::disconnect() {
   backend_.reset();
   connection_.reset();
   client_.reset();
+  served_.reset();
   ++client_number_;
 }
 
@@ -39,7 +56,9 @@ Result<bool> GuestDisk::on_message() {
   }
   if (auto done = backend_->obey(**received); !done) return pass_on(done);
   if (auto taken = take_chains(); !taken) return pass_on(taken);
-  served_.kicked();
+  looks_ = std::get<vhost::RingState>((*received)->payload).value == kLooks;
+  kicked_(*this);
+  looks_ = false;
   if (!backend_) return false;  // the guest was given up meanwhile
   if (auto told = backend_->acknowledge(**received); !told) return pass_on(told);
   return true;
@@ -54,7 +73,7 @@ Result<void> GuestDisk::take_chains() {
       auto chain = backend_->take(ring);
       if (!chain) return pass_on(chain);
       if (!*chain) break;
-      auto command = vhost::Command::begin(backend_->memory(), std::move(**chain), served_.shape);
+      auto command = vhost::Command::begin(backend_->memory(), std::move(**chain), served_->shape);
       if (!command) return pass_on(command);
       inside_.emplace_back(*this, std::move(*command), ring);
       Inside& added = inside_.back();
@@ -68,7 +87,7 @@ Result<void> GuestDisk::take_chains() {
 
 bool GuestDisk::submit_next(Inside& inside) {
   while (const model::Request* request = inside.command.next()) {
-    const std::optional<int> error = served_.serve(*request, inside);
+    const std::optional<int> error = inside.served->serve(*request, inside);
     if (!error) return false;
     inside.command.answered(*error);
   }
@@ -82,7 +101,7 @@ Result<void> GuestDisk::hand_back() {
   for (Inside* one : completed) {
     if (one->completion) {
       const model::Completion completion = *std::exchange(one->completion, std::nullopt);
-      one->command.answered(served_.account(*one->command.next(), completion));
+      one->command.answered(one->served->account(*one->command.next(), completion));
       if (!submit_next(*one)) continue;
     }
     if (one->memory_of == client_number_ && backend_ && result) {
@@ -93,6 +112,7 @@ Result<void> GuestDisk::hand_back() {
     inside_.erase(one->at);
   }
   if (!result) return result;
+  if (looks_) return {};
   for (const Ring* ring : told)
     if (auto heard = backend_->interrupt(*ring); !heard) return heard;
   return {};

@@ -25,27 +25,31 @@ namespace headcrash::timetravel {
 
 class GuestDisk {
  public:
+  /// A disk as one client has it, from its connection to its end.
   struct Served {
-    vhost::Disk shape;             ///< without its functions
-    std::function<void()> kicked;  ///< after a kick's commands have been submitted, before it is acknowledged
+    vhost::Disk shape;  ///< without its functions
     /// An errno or 0, or none: `initiator` is told later, once. Both arguments last until then.
     std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)> serve;
-    /// What a completion that came later is for the guest: an errno or 0.
+    /// What a completion that came later is for the guest: an errno or 0. Absent where serve() always answers.
     std::function<int(const model::Request& request, const model::Completion& completion)> account;
   };
+  /// Error: there is no disk now, and the client is turned away.
+  using Connect = std::function<Result<Served>()>;
 
-  /// `stop` ends a wait for the rest of a message.
-  GuestDisk(base::ListeningSocket listener, Served served, int stop);
+  /// `kicked` is called after a kick's commands have been submitted, before it is acknowledged. `stop` ends a wait for the
+  /// rest of a message.
+  GuestDisk(base::ListeningSocket listener, Connect connect, std::function<void(GuestDisk&)> kicked,
+            int stop);
   ~GuestDisk();
   GuestDisk(const GuestDisk&) = delete;
   GuestDisk& operator=(const GuestDisk&) = delete;
 
-  const std::string& name() const { return served_.shape.name; }
+  std::string name() const { return served_ ? served_->shape.name : std::string(); }  ///< of what the client has
   int listener() const { return listener_.get(); }
 
   // One client at a time: who comes while another is there waits until that one has gone.
   bool has_client() const { return client_.is_open(); }
-  void accept();
+  Result<void> accept();
   void disconnect();  ///< requests that are inside stay there until they complete; nobody is told
   int socket() const { return client_.get(); }
   int channel() const { return backend_ ? backend_->channel() : -1; }
@@ -61,7 +65,8 @@ class GuestDisk {
     const std::lock_guard lock(completed_mutex_);
     return !completed_.empty();
   }
-  /// Error: what the client did wrong.
+  /// Gives back what has ended, and calls the guest. During a kick (`kicked`) no call is due where the guest looks at its ring
+  /// when the kick has been acknowledged. Error: what the client did wrong.
   Result<void> hand_back();
   std::size_t inside() const { return inside_.size(); }
   /// REQUIRES: nobody will complete them.
@@ -76,6 +81,7 @@ class GuestDisk {
     Inside(GuestDisk& its_disk, vhost::Command its_command, vhost::Ring& its_ring)
         : disk(its_disk),
           command(std::move(its_command)),
+          served(its_disk.served_),
           memory_of(its_disk.client_number_),
           ring(&its_ring) {}
     void completed(const model::Completion& done_with) override {
@@ -84,6 +90,7 @@ class GuestDisk {
     }
     GuestDisk& disk;
     vhost::Command command;
+    std::shared_ptr<const Served> served;
     std::uint64_t memory_of;  ///< which client's it is
     vhost::Ring* ring;        ///< that client's
     std::shared_ptr<const vhost::GuestMemory> memory;
@@ -105,7 +112,10 @@ class GuestDisk {
   static Result<bool> give_back(Inside& inside);
 
   base::ListeningSocket listener_;
-  Served served_;
+  Connect connect_;
+  std::function<void(GuestDisk&)> kicked_;
+  bool looks_ = false;  ///< the guest at its ring, after this kick
+  std::shared_ptr<const Served> served_;  ///< the client's
   int stop_;
   base::Descriptor client_;
   std::uint64_t client_number_ = 0;

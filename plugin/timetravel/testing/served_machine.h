@@ -17,6 +17,7 @@
 #include "plugin/base/testing/temporary_folder.h"
 #include "plugin/emulation/served_machine.h"
 #include "plugin/timetravel/calendar.h"
+#include "plugin/timetravel/emulated_hardware.h"
 
 namespace headcrash::timetravel {
 
@@ -32,10 +33,12 @@ class ServedMachine {
     calendar = std::move(*Calendar::listen(folder_ / "disk", {"hd0"}));
     machine_ = std::move(*emulation::ServedMachine::open(settings, std::move(*hardware)));
     machine_->start(emulation::Way::vhost_user);
-    EXPECT_TRUE(calendar->start(machine_->emulation(), options, [this](const std::string& line) {
+    const auto log = [this](const std::string& line) {
       const std::lock_guard lock(mutex_);
       log_ += line + "\n";
-    }));
+    };
+    hardware_ = std::make_unique<EmulatedHardware>(machine_->emulation(), log);
+    EXPECT_TRUE(calendar->start(*hardware_, options, log));
   }
   ~ServedMachine() {
     machine_->shut_down();
@@ -57,6 +60,7 @@ class ServedMachine {
 
  private:
   std::unique_ptr<emulation::ServedMachine> machine_;
+  std::unique_ptr<EmulatedHardware> hardware_;
   TemporaryFolder folder_;
   std::mutex mutex_;
   std::string log_;

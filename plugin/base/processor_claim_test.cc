@@ -1,0 +1,55 @@
+// Claims of processors: each has another one, and a claim that has gone leaves its own free.
+#include "plugin/base/processor_claim.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace headcrash::base {
+namespace {
+
+std::size_t processors() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  EXPECT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  return static_cast<std::size_t>(CPU_COUNT(&allowed));
+}
+
+TEST(ProcessorClaim, EachHasAnotherProcessor) {
+  std::vector<ProcessorClaim> claims;
+  std::set<int> seen;
+  for (std::size_t i = 0; i <= processors(); ++i) {
+    claims.push_back(ProcessorClaim::take());
+    if (claims.back().processor()) {
+      EXPECT_TRUE(seen.insert(*claims.back().processor()).second);
+    }
+  }
+  EXPECT_FALSE(claims.back().processor()) << "more claims than processors";
+  if (seen.empty()) GTEST_SKIP() << "all are claimed by others";
+  claims.clear();
+  EXPECT_TRUE(ProcessorClaim::take().processor());
+}
+
+TEST(ProcessorClaim, AThreadRunsWhereItWasMoved) {
+  const ProcessorClaim claim = ProcessorClaim::take();
+  if (!claim.processor()) GTEST_SKIP() << "all are claimed by others";
+  std::thread([&] {
+    claim.move(0);
+    EXPECT_EQ(::sched_getcpu(), *claim.processor());
+    EXPECT_EQ(processors(), 1U);
+  }).join();
+}
+
+TEST(ProcessorClaim, WithoutAProcessorAThreadStaysWhereItIs) {
+  std::thread([] {
+    const std::size_t before = processors();
+    ProcessorClaim().move(0);
+    EXPECT_EQ(processors(), before);
+  }).join();
+}
+
+}  // namespace
+}  // namespace headcrash::base

@@ -1,0 +1,50 @@
+// Requests of a guest's disks for an emulated machine (emulated_hardware.h).
+#include "plugin/timetravel/emulated_hardware.h"
+
+#include "plugin/emulation/mark_disk.h"
+
+namespace headcrash::timetravel {
+namespace {
+
+constexpr const char* kMark = "mark";
+
+}  // namespace
+
+int EmulatedHardware::noted(const std::string& name, const model::Request& request,
+                            const emulation::Answer& answer) {
+  if (answer.error != 0)
+    if (const auto line = failures_.note(name, request, answer.cause)) log_(*line);
+  return answer.error;
+}
+
+GuestDisk::Connect EmulatedHardware::disk(std::size_t index) {
+  const model::Characteristics& device = emulation_.characteristics(index);
+  const std::string name = emulation_.device_name(index);
+  const GuestDisk::Served served{
+      .shape = {.name = name,
+                .sectors = device.sectors,
+                .physical_sector_sectors = device.physical_sector_sectors,
+                .trim = device.trim},
+      .serve = [this, index](const model::Request& request,
+                             model::Initiator& initiator) -> std::optional<int> {
+        emulation_.submit(index, request, initiator);
+        return std::nullopt;
+      },
+      .account =
+          [this, index, name](const model::Request& request, const model::Completion& completion) {
+            return noted(name, request, emulation_.account(index, request, completion));
+          }};
+  return [served] { return served; };
+}
+
+GuestDisk::Connect EmulatedHardware::marks() {
+  const GuestDisk::Served served{
+      .shape = {.name = kMark, .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
+      .serve = [this](const model::Request& request, model::Initiator&) -> std::optional<int> {
+        return noted(kMark, request, emulation_.serve_marks(request));
+      },
+      .account = {}};
+  return [served] { return served; };
+}
+
+}  // namespace headcrash::timetravel
