@@ -328,13 +328,16 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   return campaign;
 }
 
-Result<Campaign> load_campaign(const std::string& name_or_path, const std::vector<std::string>& kernels) {
+Result<Campaign> load_campaign(const std::string& name_or_path, const std::vector<std::string>& kernels,
+                               const std::string& guest) {
   Result<base::NamedFile> found = find_campaign(name_or_path, 0);
   if (!found) return pass_on(found);
-  if (!kernels.empty()) {
-    const Result<StrictTable> root = StrictTable::parse(found->text, found->file);
+  if (!kernels.empty() || !guest.empty()) {
+    Result<StrictTable> root = StrictTable::parse(found->text, found->file);
     if (!root) return pass_on(root);
-    found->text = root->with("kernels", kernels).text();
+    if (!kernels.empty()) root = root->with("kernels", kernels);
+    if (!guest.empty()) root = root->with("guest", "kind", guest);
+    found->text = root->text();
   }
   return parse_campaign(found->text, found->file);
 }

@@ -47,7 +47,8 @@ struct Campaign {
 
 /// A built-in campaign by name, or a file by path (any name with a '/' or ending in .toml). `kernels`, if there are any, in
 /// place of the file's own.
-Result<Campaign> load_campaign(const std::string& name_or_path, const std::vector<std::string>& kernels = {});
+Result<Campaign> load_campaign(const std::string& name_or_path, const std::vector<std::string>& kernels = {},
+                               const std::string& guest = {});
 Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name);
 
 struct CampaignSummary {

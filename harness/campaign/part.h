@@ -14,6 +14,7 @@ struct Part {
   std::vector<std::string> filesystems;  ///< empty: all
   std::optional<std::int64_t> trials;    ///< at most so many of a cell
   std::vector<std::string> kernels;      ///< in place of the campaign's own; empty: those
+  std::string guest;                     ///< "qemu" or "virtual" in place of the campaign's own; empty: that
   bool whole() const { return filesystems.empty() && !trials; }
 };
 

@@ -154,6 +154,8 @@ int run(const BenchArguments& arguments) {
                         .name = arguments.bench,
                         .database = arguments.database,
                         .shard = arguments.shard,
+                        .kernels = arguments.kernels,
+                        .guest = arguments.guest,
                         .verbosity = arguments.verbosity,
                         .as_json = arguments.as_json});
     return kInterrupted;
@@ -181,12 +183,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_option("--shard", arguments->shard,
                       "i/n: only every n-th group of file systems, beginning with the i-th");
   add_kernels_option(*command, arguments->kernels);
-  command
-      ->add_option(
-          "--guest", arguments->guest,
-          "qemu: real time; virtual: user-mode Linux, whose time stands still while it computes; default: "
-          "what the file says")
-      ->check(one_of({"qemu", "virtual"}));
+  add_guest_option(*command, arguments->guest, "what the file says");
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");
   command->footer(

@@ -55,7 +55,7 @@ Result<CampaignForecast> survey_forecast(const std::string& name, const campaign
 
 /// A campaign of a file, or the part of it that was asked for.
 Result<campaign::Campaign> load_part(const std::string& name, const campaign::Part& part) {
-  auto loaded = campaign::load_campaign(name, part.kernels);
+  auto loaded = campaign::load_campaign(name, part.kernels, part.guest);
   if (!loaded) return loaded;
   if (const auto kept = campaign::keep_part(*loaded, part); !kept) return pass_on(kept);
   return loaded;
@@ -63,14 +63,15 @@ Result<campaign::Campaign> load_part(const std::string& name, const campaign::Pa
 
 /// Surveys and schemes have parts by name.
 Result<void> check_part(const std::string& name, const campaign::Part& part) {
-  if ((part.whole() && part.kernels.empty()) ||
+  if ((part.whole() && part.kernels.empty() && part.guest.empty()) ||
       !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
         campaign::parse_unsynced_campaign(name)))
     return {};
   const std::string family = name.substr(0, name.find('/'));
   if (part.whole())
-    return fail("--kernel", fmt::format("does not apply to {}", family),
-                "run a campaign of a file under several kernels");
+    return fail(part.guest.empty() ? "--kernel" : "--guest", fmt::format("does not apply to {}", family),
+                part.guest.empty() ? "run a campaign of a file under several kernels"
+                                   : "leave it out, or run a campaign of a file");
   return fail(part.filesystems.empty() ? "--trials" : "--only",
               fmt::format("does not apply to {}, whose parts have names", family),
               fmt::format("write for example {}/{}, and --shard for fewer trials", family,
@@ -173,6 +174,8 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
                       .jobs = arguments.jobs,
                       .only = arguments.part.filesystems,
                       .trials = arguments.part.trials,
+                      .kernels = arguments.part.kernels,
+                      .guest = arguments.part.guest,
                       .html = arguments.html,
                       .verbosity = arguments.verbosity,
                       .stop_at_first = arguments.stop_at_first,
@@ -279,6 +282,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
                    "At most this many trials of each file system on each device; starts a separate run")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   add_kernels_option(*command, arguments->part.kernels);
+  add_guest_option(*command, arguments->part.guest, "what the file says; starts a separate run");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "ufs-schemes: stop at the first workload that is not as expected");
   command->add_option("--html", arguments->html,
@@ -289,6 +293,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash campaign demo --plan\n  headcrash campaign demo --plan --only xfs --trials 2\n  headcrash campaign demo --db demo.db\n  headcrash "
       "campaign demo --db demo.db --resume\n"
       "  headcrash campaign smoke --db smoke.db --html smoke-report\n"
+      "  headcrash campaign smoke --guest virtual --db smoke.db --jobs 2\n"
       "  headcrash campaign mine.toml --db mine.db --jobs 2 --json\n"
       "  headcrash campaign ufs-schemes --db ufs.db\n"
       "  headcrash campaign ufs-schemes/chains,soft-updates/reuse --stop-at-first --db ufs.db\n"

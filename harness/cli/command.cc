@@ -53,6 +53,14 @@ void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels) {
       ->allow_extra_args(false);
 }
 
+void add_guest_option(CLI::App& command, std::string& guest, const std::string& otherwise) {
+  command
+      .add_option("--guest", guest,
+                  "qemu: real time; virtual: user-mode Linux, whose time stands still while it computes; default: " +
+                      otherwise)
+      ->check(one_of({"qemu", "virtual"}));
+}
+
 void add_verbosity_options(CLI::App& command, Verbosity& verbosity) {
   CLI::Option* const quiet = command.add_flag_callback(
       "-q,--quiet", [&verbosity] { verbosity = Verbosity::quiet; }, "Show no progress");

@@ -50,6 +50,8 @@ void add_database_option(CLI::App& command, std::string& database, MadeIfMissing
 
 /// --kernel VERSION,... of a campaign or a benchmark.
 void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels);
+/// --guest qemu|virtual; `otherwise` says what an empty one stands for.
+void add_guest_option(CLI::App& command, std::string& guest, const std::string& otherwise);
 
 /// The number of a run: the newest if `wanted` is 0. Errors: there is no such run.
 Result<std::int64_t> known_run(db::Database& database, std::int64_t wanted);

@@ -45,10 +45,7 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments) {
       "The guest's kernel: a Debian version (6.12, 6.1-rt) or a bzImage; default: the kernel of the host's release");
   command.add_option("--modules", arguments.modules,
                      "Modules of a bzImage: the folder that modules_install made, or a .ko file");
-  command
-      .add_option("--guest", arguments.guest,
-                  "qemu: Linux in QEMU; virtual: user-mode Linux in virtual time; default: what the trial had, else qemu")
-      ->check(one_of({"qemu", "virtual"}));
+  add_guest_option(command, arguments.guest, "what the trial had, else qemu");
 }
 
 Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {

@@ -88,7 +88,8 @@ void Calendar::stop() {
 void Calendar::make_disks() {
   const auto add = [this](GuestDisk::Connect connect) {
     disks_.push_back(std::make_unique<GuestDisk>(
-        std::move(sockets_[disks_.size()]), std::move(connect), [this](GuestDisk& disk) { kicked(disk); },
+        std::move(sockets_[disks_.size()]), std::move(connect), GuestDisk::Kick{.told = [this](std::uint32_t untold_ns) { pass_to(told_ + untold_ns); },
+                        .submitted = [this](GuestDisk& disk) { submitted(disk); }},
         stop_.get()));
   };
   for (std::size_t i = 0; i < hardware_->disk_count(); ++i) add(hardware_->disk(i));
@@ -171,7 +172,7 @@ TimeNs Calendar::horizon() const {
 
 /// Before the kick is acknowledged, since the guest goes on then. What has been answered at once is given back now: the
 /// guest need not wait for it, and need not be told to run.
-void Calendar::kicked(GuestDisk& disk) {
+void Calendar::submitted(GuestDisk& disk) {
   if (disk.has_ended()) {
     if (const auto handed = disk.hand_back(); !handed) return give_up(handed.error());
     settle(disk);
@@ -192,6 +193,7 @@ void Calendar::shorten_horizon() {
 void Calendar::end_guest() {
   time_.reset();
   processor_ = {};
+  told_ = 0;
   pending_bytes_ = 0;
   waiting_ = sleeps_forever_ = false;
   requested_ = model::kNever;
@@ -347,14 +349,24 @@ void Calendar::on_message(const Message& message) {
       answer = static_cast<std::uint64_t>(now + options_.time_of_day_ns);
       break;
     case Op::update:
-      if (beyond) return give_up({"guest", "its clock has come to more than 73 years", ""});
-      while (hardware_->step(static_cast<TimeNs>(message.time))) {
-      }
+      if (!pass_to(message.time)) return;
       break;
     default:  // start
       break;
   }
   this->answer(message.sequence, answer);
+}
+
+/// Where the guest says that it is. False: it has been given up.
+bool Calendar::pass_to(std::uint64_t time) {
+  if (time > static_cast<std::uint64_t>(kLatest)) {
+    give_up({"guest", "its clock has come to more than 73 years", ""});
+    return false;
+  }
+  told_ = time;
+  while (hardware_->step(static_cast<TimeNs>(time))) {
+  }
+  return true;
 }
 
 void Calendar::answer(std::uint32_t sequence, std::uint64_t time) {

@@ -7,7 +7,7 @@
 // Guest and machine never run together, so that the same guest on the same machine does the same, to the nanosecond.
 //
 // A guest that reads its clock lets time pass, by as much as reading it takes. So that it does not have to ask each time,
-// it is told how long nothing will happen in the machine (`free_until`); when it notifies a disk it first says what time
+// it is told how long nothing will happen in the machine (`free_until`); when it notifies a disk it says what time
 // it has come to, and what it has begun may shorten that.
 //
 //   SOCKET          the machine's first disk (vhost-user-blk)     SOCKET.NAME    each of the others
@@ -81,7 +81,7 @@ class Calendar {
   void run_guest(model::TimeNs now);
   /// Until when the guest may run by itself.
   model::TimeNs horizon() const;
-  void kicked(GuestDisk& disk);
+  void submitted(GuestDisk& disk);
   void shorten_horizon();
   void accept_guest();
   void end_guest();
@@ -89,6 +89,7 @@ class Calendar {
 
   void on_time();
   void on_message(const Message& message);
+  bool pass_to(std::uint64_t time);
   void answer(std::uint32_t sequence, std::uint64_t time);
   /// Messages of our own, together.
   void tell(std::initializer_list<std::pair<Op, model::TimeNs>> messages);
@@ -118,6 +119,7 @@ class Calendar {
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
   model::TimeNs requested_ = model::kNever;
   model::TimeNs free_until_ = 0;  ///< what the guest was told last
+  std::uint64_t told_ = 0;        ///< its time, which the guest has said last
   std::uint32_t sequence_ = 0;    ///< of our own messages
   std::uint32_t unanswered_ = 0;  ///< so many of them, the last ones
   bool stopping_ = false;

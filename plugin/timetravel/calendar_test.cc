@@ -93,14 +93,18 @@ class Clock {
 /// A kick is acknowledged when all of it has been done, and what comes meanwhile is heard. Of a guest that looks at its ring
 /// itself then; with `channel` of one that is called, and acknowledges that. How often it was.
 constexpr std::uint32_t kLooks = 1;
-int kick(TestClient& disk, Clock& clock, int channel = -1) {
-  const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? kLooks : 0};
+int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_ns = 0) {
+  const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? untold_ns * 2 + kLooks : 0};
   disk.send(vhost::Verb::vring_kick, std::as_bytes(std::span(ring)), {}, 9);
   std::array<std::uint32_t, 5> message = {};
   for (int calls = 0;;) {
     pollfd watched[] = {{disk.socket(), POLLIN, 0}, {clock.socket(), POLLIN, 0}, {channel, POLLIN, 0}};
     if (::poll(watched, 3, 2000) <= 0) {
       ADD_FAILURE() << "no answer";
+      return -1;
+    }
+    if ((watched[1].revents & POLLHUP) != 0) {
+      ADD_FAILURE() << "the guest was given up";
       return -1;
     }
     if (watched[1].revents != 0) {
@@ -232,6 +236,25 @@ TEST(TimeTravelCalendar, AGuestIsNotFreeBeyondWhatItHasBegun) {
   guest.clock.ask(Op::request, kSleepsForEver);
   guest.clock.wait();
   EXPECT_GE(guest.take_interrupt(), guest.clock.free_until);
+}
+
+TEST(TimeTravelCalendar, AKickSaysHowMuchTimeHasPassedSinceTheGuestLastToldIt) {
+  Machine machine;
+  TestClient disk(machine.calendar->disk_sockets().at(0));
+  disk.size = 16;
+  Clock clock(machine);
+  const base::Descriptor channel = disk.set_up_in_band();
+  const TimeNs begin = clock.ask(Op::get);
+  clock.ask(Op::update, begin);
+  for (const std::uint16_t i : {0, 1, 2}) {
+    disk.begin(0, i, vhost::kIn, 5000, 4096, true);
+    kick(disk, clock, -1, 700);
+    EXPECT_EQ(machine.emulation().now(), begin + (i + 1) * 700);
+  }
+  clock.ask(Op::update, begin + 5000);
+  disk.begin(0, 3, vhost::kIn, 5000, 4096, true);
+  kick(disk, clock, -1, 1);
+  EXPECT_EQ(machine.emulation().now(), begin + 5001);
 }
 
 TEST(TimeTravelCalendar, TimeStandsStillWhileTheAgentWaitsForTheHost) {

@@ -11,16 +11,14 @@ using vhost::Ring;
 
 namespace {
 
-/// The number of a kick after which the guest looks at its ring: of our edit of Linux (scripts/build-uml, answer-in-kick).
-constexpr std::uint32_t kLooks = 1;
+constexpr std::uint32_t kLooks = 1;  ///< in a kick's number; the rest is the time
 
 }  // namespace
 
-GuestDisk::GuestDisk(base::ListeningSocket listener, Connect connect, std::function<void(GuestDisk&)> kicked,
-                     int stop)
+GuestDisk::GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop)
     : listener_(std::move(listener)),
       connect_(std::move(connect)),
-      kicked_(std::move(kicked)),
+      kick_(std::move(kick)),
       stop_(stop) {}
 
 GuestDisk::~GuestDisk() = default;
@@ -55,9 +53,12 @@ Result<bool> GuestDisk::on_message() {
     return true;
   }
   if (auto done = backend_->obey(**received); !done) return pass_on(done);
+  const std::uint32_t number = std::get<vhost::RingState>((*received)->payload).value;
+  kick_.told(number / 2);
+  if (!backend_) return false;  // the guest was given up
   if (auto taken = take_chains(); !taken) return pass_on(taken);
-  looks_ = std::get<vhost::RingState>((*received)->payload).value == kLooks;
-  kicked_(*this);
+  looks_ = (number & kLooks) != 0;
+  kick_.submitted(*this);
   looks_ = false;
   if (!backend_) return false;  // the guest was given up meanwhile
   if (auto told = backend_->acknowledge(**received); !told) return pass_on(told);

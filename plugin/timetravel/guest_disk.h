@@ -36,10 +36,14 @@ class GuestDisk {
   /// Error: there is no disk now, and the client is turned away.
   using Connect = std::function<Result<Served>()>;
 
-  /// `kicked` is called after a kick's commands have been submitted, before it is acknowledged. `stop` ends a wait for the
-  /// rest of a message.
-  GuestDisk(base::ListeningSocket listener, Connect connect, std::function<void(GuestDisk&)> kicked,
-            int stop);
+  /// Of whoever owns the clock, for a kick. A kick of our kernels (scripts/build-uml, kick-with-time) has as its number 1 and twice
+  /// the nanoseconds since the guest last told its time; it looks at its ring when the kick has been acknowledged.
+  struct Kick {
+    std::function<void(std::uint32_t untold_ns)> told;  ///< before the ring is looked at
+    std::function<void(GuestDisk&)> submitted;          ///< the commands have been; it is not acknowledged yet
+  };
+  /// `stop` ends a wait for the rest of a message.
+  GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop);
   ~GuestDisk();
   GuestDisk(const GuestDisk&) = delete;
   GuestDisk& operator=(const GuestDisk&) = delete;
@@ -65,7 +69,7 @@ class GuestDisk {
     const std::lock_guard lock(completed_mutex_);
     return !completed_.empty();
   }
-  /// Gives back what has ended, and calls the guest. During a kick (`kicked`) no call is due where the guest looks at its ring
+  /// Gives back what has ended, and calls the guest. During a kick (`submitted`) no call is due where the guest looks at its ring
   /// when the kick has been acknowledged. Error: what the client did wrong.
   Result<void> hand_back();
   std::size_t inside() const { return inside_.size(); }
@@ -113,7 +117,7 @@ class GuestDisk {
 
   base::ListeningSocket listener_;
   Connect connect_;
-  std::function<void(GuestDisk&)> kicked_;
+  Kick kick_;
   bool looks_ = false;  ///< the guest at its ring, after this kick
   std::shared_ptr<const Served> served_;  ///< the client's
   int stop_;
