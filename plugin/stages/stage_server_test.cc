@@ -353,6 +353,26 @@ TEST(StageServer, AFullOverlaySaysSo) {
   EXPECT_EQ(client.write(64, filled('g', 8)), 0);
 }
 
+/// Nothing that the client was refused counts as written.
+TEST(StageServer, AWriteThatHadNoRoomIsRecordedAsFailed) {
+  const TemporaryFolder folder;
+  const auto server = start_stages(1, 16 * model::kSectorBytes);
+  load(*server, recorded(blank(0), folder / "run.hcrec"));
+  {
+    StageClient client(stage_of(*server, 0));
+    EXPECT_EQ(client.write(0, filled('f', 16)), 0);
+    EXPECT_EQ(client.write(64, filled('g', 8)), ENOSPC);
+  }
+  ASSERT_TRUE(stage_of(*server, 0).seal());
+  auto reader = record::RecordingReader::open(folder / "run.hcrec");
+  ASSERT_TRUE(reader);
+  std::vector<std::uint32_t> statuses;
+  while (const auto event = *reader->next())
+    if (event->kind == record::Kind::ack) statuses.push_back(event->detail);
+  EXPECT_EQ(statuses, (std::vector{static_cast<std::uint32_t>(model::Status::ok),
+                                   static_cast<std::uint32_t>(model::Status::store_error)}));
+}
+
 TEST(StageServer, AFullHostDiskIsToldNotSwallowed) {
   TemporaryFolder folder;
   const auto server = start_stages(1);

@@ -17,8 +17,11 @@ using namespace std::chrono_literals;
 /// Tells the order of things, and holds up a write until the test lets it go.
 class SlowContent final : public Content {
  public:
+  explicit SlowContent(std::vector<Face> faces = {{"hd0", 64}}) : faces_(std::move(faces)) {}
+
   const std::vector<Face>& faces() const override { return faces_; }
-  int serve(std::size_t, model::Request& request) override {
+  int serve(std::size_t face, model::Request& request) override {
+    served = face;
     log += request.op == model::Op::flush ? "F" : "W";
     if (request.op == model::Op::write && in_the_work) in_the_work();
     return 0;
@@ -37,9 +40,10 @@ class SlowContent final : public Content {
 
   std::function<void()> in_the_work;
   std::string log;
+  std::size_t served = 0;  ///< the face
 
  private:
-  std::vector<Face> faces_ = {{"hd0", 64}};
+  std::vector<Face> faces_;
 };
 
 struct SlowStage {
@@ -54,6 +58,24 @@ struct SlowStage {
   Stage stage{"stage 0"};
   SlowContent* content = nullptr;
 };
+
+/// The next state may have the same disks in another order.
+TEST(Stage, AConnectionKeepsTheDiskThatItNamed) {
+  Stage stage("stage 0");
+  const auto put = [&stage](std::vector<Face> faces) {
+    auto made = std::make_unique<SlowContent>(std::move(faces));
+    SlowContent* const content = made.get();
+    EXPECT_TRUE(stage.put({"", "", "nonce", nullptr, std::move(made)}));
+    return content;
+  };
+  SlowContent* content = put({{"hd0", 64}, {"log", 32}});
+  StageClient log(stage, "log");
+  EXPECT_EQ(log.write(0, filled('a')), 0);
+  EXPECT_EQ(content->served, 1U);
+  content = put({{"log", 32}, {"hd1", 64}});
+  EXPECT_EQ(log.write(0, filled('a')), 0);
+  EXPECT_EQ(content->served, 0U);
+}
 
 /// The guest sends a flush while a write is inside: the recording must not say that the write was answered
 /// first.
