@@ -222,6 +222,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   if (!filesystem) return pass_on(filesystem);
   if (const auto taken = take_kernel(arguments.kernel, *filesystem); !taken) return taken;
   explored.filesystem = std::move(*filesystem);
+  explored.virtual_time = arguments.kernel.virtual_time();
   if (const auto chosen = choose_workload(arguments, explored); !chosen) return chosen;
   const auto bytes = choose_disk(arguments, explored);
   if (!bytes) return pass_on(bytes);
@@ -281,8 +282,9 @@ Result<void> keep_recordings(Explored& explored) {
 }
 
 std::string replay_command(const Explored& explored) {
-  return fmt::format("headcrash replay {} --fs {}{}", kept_recording(explored, explored.workload.recording),
-                     explored.filesystem.name, explored.machine.as_options());
+  return fmt::format("headcrash replay {} --fs {}{}{}", kept_recording(explored, explored.workload.recording),
+                     explored.filesystem.name, explored.machine.as_options(),
+                     explored.virtual_time ? " --guest virtual" : "");
 }
 
 /// A state of it as a page, and where the page is.
@@ -532,6 +534,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       "  headcrash explore --application sqlite --fs ext4 --strategy prefix --budget 40\n"
       "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record "
       "here\n"
+      "  headcrash explore --fs ext4 --workload mail-spool --guest virtual\n"
       "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n"
       "  headcrash explore mine.hcrec --fs ext4 --from 'phase workload'\n"
       "  headcrash explore --workload ace-seq1 --trials 20 --fs btrfs --budget 50 --db btrfs.db\n"

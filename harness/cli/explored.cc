@@ -171,6 +171,7 @@ json describe(const Explored& explored) {
           {"checked_in_guest_too", result.sampled},
           {"disagreements", result.disagreements},
           {"steps", steps},
+          {"guest", explored.virtual_time ? "virtual" : "qemu"},
           {"wall_ms", result.wall_ms},
           {"cpu_ms", explored.cpu_s * 1000},
           {"generate_ms", result.generate_ms},
@@ -203,6 +204,9 @@ void print_text(const Explored& explored) {
     fmt::print(" {} {:.1f} ms ({:.0f} %)", explorer::name(static_cast<explorer::StepKind>(i)),
                result.step_ms.at(i) / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
                100 * share(result, i));
+  if (explored.virtual_time)
+    fmt::print(
+        "\nthe guest's own steps count as dump: in virtual time its clock stands still while it computes");
   fmt::print(
       "\n{} states in {:.1f} s: {:.1f} a second, {:.0f} ms of CPU each; generated at {:.0f} a second\n",
       result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),

@@ -52,6 +52,7 @@ struct Explored {
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<explorer::JudgedState> states;
   double cpu_s = 0;
+  bool virtual_time = false;  ///< guests of user-mode Linux
   bool interrupted = false;
   /// The folder in which the recordings stay; empty: they go with the command.
   std::filesystem::path kept;
