@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -342,6 +343,18 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
   return write_crash_file(of, arguments.html);
 }
 
+/// A line for each state that was checked, in the order of their names: those of two explorations can be compared.
+Result<void> write_csv(const Explored& explored, const std::string& path) {
+  std::vector<explorer::JudgedState> states = explored.states;
+  std::ranges::sort(states, {}, &explorer::JudgedState::name);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << "state,strategy,verdict\n";
+  for (const explorer::JudgedState& state : states)
+    file << fmt::format("{},{},{}\n", state.name, state.strategy, state.verdict);
+  if (file.flush()) return {};
+  return fail(path, "cannot be written", "make room, or name another file");
+}
+
 /// The first failure of each kind made small, its account and its page beside the recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = explored.workload.recording.parent_path();
@@ -383,6 +396,7 @@ Result<void> check(const ExploreArguments& arguments) {
     for (const auto& [given, option] : {std::pair{!arguments.recording.empty(), "RECORDING"},
                                         {!arguments.keep.empty(), "--record"},
                                         {!arguments.html.empty(), "--html"},
+                                        {!arguments.csv.empty(), "--csv"},
                                         {arguments.minimise, "--minimise"},
                                         {arguments.stop_at_first, "--stop-at-first"},
                                         {!arguments.kernel.kernel.empty(), "--kernel"},
@@ -400,6 +414,8 @@ Result<void> check(const ExploreArguments& arguments) {
                 fmt::format("give --rounds {} or more", kStoredRoundsMin));
   if (!arguments.html.empty())
     if (const auto place = check_page_path(arguments.html); !place) return place;
+  if (!arguments.csv.empty() && !std::ofstream(arguments.csv, std::ios::app))
+    return fail(arguments.csv, "cannot be written", "give --csv a file in a folder that can be written");
   if (!arguments.from.empty() && arguments.recording.empty())
     return fail("--from", "is for a RECORDING",
                 "a workload that is recorded now begins after mkfs by itself");
@@ -429,6 +445,9 @@ int run(const ExploreArguments& arguments) {
     print_text(explored);
   }
   if (!kept) return report_error(kept.error(), false);
+  if (!arguments.csv.empty())
+    if (const auto written = write_csv(explored, arguments.csv); !written)
+      return report_error(written.error(), arguments.as_json);
   if (!arguments.html.empty()) {
     if (const auto written = write_html(arguments, explored); !written)
       return report_error(written.error(), arguments.as_json);
@@ -510,6 +529,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option(
       "--html", arguments->html,
       "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; one file that needs no network");
+  command->add_option("--csv", arguments->csv, "File for the states that were checked, a line each: state,strategy,verdict");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "Stop at the first failure that is reproduced on a fresh guest");
   command->add_option(

@@ -23,7 +23,7 @@
 namespace headcrash::cli {
 
 struct ExploreArguments {
-  std::string recording, filesystem, workload, application, size, keep, html;
+  std::string recording, filesystem, workload, application, size, keep, html, csv;
   std::string from;      ///< of a recording: an event or a mark
   std::string database;  ///< empty: nothing is stored
   std::vector<std::string> strategies;

@@ -20,7 +20,7 @@ constexpr const char* kInitramfs = "initramfs";  // a link in the scratch folder
 
 /// Linux stirs its command line into its random numbers: paths that differ from run to run must not be in it.
 std::string seen_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
-  return file.parent_path() == folder ? file.filename().string() : file.string();
+  return file.is_absolute() ? file.lexically_relative(folder).string() : file.string();
 }
 
 Result<base::Descriptor> writable(const std::filesystem::path& file) {

@@ -241,6 +241,9 @@ wrong --clock "the guest's does" -- serve --vhost-user disk.sock --virtual-time 
 wrong disk.sock "another server listens" -- serve --vhost-user disk.sock --virtual-time --control disk.sock --size 64M
 wrong --states "leave out everything" -- serve --virtual-time --states empty.hcrec
 wrong --guest virtual -- bench quick --guest xen
+wrong --guest virtual -- campaign smoke --guest xen
+wrong --guest "leave it out" -- campaign ufs-schemes --guest virtual --db none.db
+wrong no-folder "give --csv" -- explore --fs ext4 --workload mail-spool --csv no-folder/states.csv
 wrong /nowhere/qemu "after --" -- serve --vhost-user disk.sock --size 64M -- /nowhere/qemu
 wrong --trace --random -- simulate --profile hp-c2447
 wrong count "above 0" -- simulate --profile hp-c2447 --random count=-5

@@ -132,22 +132,22 @@ write f1 0 8192 2 2
 fsync f1
 fsyncdir .
 T
-explore() { "$headcrash" explore --guest virtual --workload eight.txt --seed 7 --size 64M --jobs 1 --json "$@"; }
+explore() { "$headcrash" explore --guest virtual --workload eight.txt --seed 7 --json "$@"; }
 told() { python3 -c 'import json; said = json.load(open("out")); assert '"$1"', {k: said[k] for k in ("checked", "verdicts", "guest")}' || failed "explore $2: $(head -c 600 out)"; }
-for run in one two; do exits 0 explore --fs ext4 --budget 20 --jobs 2 --record "$run/states"; done
+for run in one two; do exits 0 explore --fs ext4 --size 64M --budget 20 --jobs 2 --record "$run/states"; done
 told 'said["checked"] == 20 and said["guest"] == "virtual" and said["disagreements"] == 0' ext4
 cmp one/states/formatted.hcrec two/states/formatted.hcrec || failed "two recordings of mkfs differ"
 cmp one/states/workload.hcrec two/states/workload.hcrec || failed "two recordings of one workload differ"
-exits 1 explore --fs ext4-nobarrier --budget 40 --strategy lose-all --record lost
+exits 1 explore --fs ext4-nobarrier --size 64M --jobs 1 --budget 40 --strategy lose-all --record lost
 told '"lost-synced-data" in said["verdicts"]' "ext4 without barriers"
 lost=$(python3 -c 'import json; print(json.load(open("out"))["failures"][0]["state"])')
 exits 1 "$headcrash" replay lost/workload.hcrec --fs ext4-nobarrier --guest virtual --state "$lost"
 says 'lost-synced-data' <out || failed "replay in virtual time: $(cat out)"
 exits 1 "$headcrash" replay lost/workload.hcrec --fs ext4-nobarrier --state "$lost"
 says 'lost-synced-data' <out || failed "replay under QEMU of what was recorded in virtual time: $(cat out)"
-exits 0 explore --fs ext4-external-journal --budget 10
+exits 0 explore --fs ext4-external-journal --size 64M --jobs 1 --budget 10
 told 'said["checked"] == 10' "with a log on a disk of its own"
-exits 0 explore --fs ext4 --machine raid5-5 --size 128M --budget 4
+exits 0 explore --fs ext4 --machine raid5-5 --size 128M --jobs 1 --budget 4
 told 'said["checked"] >= 3' "on an array"
 
 # a benchmark, twice: the same bytes; a third with another seed: other ones
