@@ -291,12 +291,38 @@ TEST(States, ParametersExcludeEachOther) {
       {{"hp-c2447", "recording=x"},
        "recording: is for a server of crash states; add states=N, or write record=FILE"},
       {{"hp-c2447", "overlay-max=1M"}, "overlay-max: is for a server of crash states"},
+      {{"hp-c2447", "virtual-time=x"}, "virtual-time: is for a server of crash states"},
+      {{"states=1", "virtual-time="}, "virtual-time: the path is empty"},
+      {{"states=1", "virtual-time=" + (folder / "none/x")}, "No such file or directory"},
   };
   for (const auto& [arguments, words] : table) {
     const Ended ended = run_nbdkit(folder, arguments);
     EXPECT_NE(ended.exit_code, 0);
     EXPECT_NE(ended.stderr_text.find(words), std::string::npos) << words << "\n" << ended.stderr_text;
   }
+}
+
+/// Both faces at once: what NBD loads and writes is there for a guest in virtual time (plugin/timetravel).
+TEST(States, HasSocketsForGuestsInVirtualTimeWhileItRuns) {
+  TemporaryFolder folder;
+  const std::string at = folder / "guest";
+  const auto sockets = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / ""))
+      if (entry.path().filename().string().starts_with("guest.")) names.insert(entry.path().filename());
+    return names;
+  };
+  {
+    StateServer server(folder, {"states=2", "virtual-time=" + at});
+    server.blank(0);
+    Client disk(server, "stage/0");
+    EXPECT_EQ(disk.write(0, block('a')), 0);
+    EXPECT_EQ(sockets(), (std::set<std::string>{
+                             "guest.0", "guest.0.log", "guest.0.mark", "guest.0.port", "guest.0.time",
+                             "guest.0.agent", "guest.1", "guest.1.log", "guest.1.mark", "guest.1.port",
+                             "guest.1.time", "guest.1.agent"}));
+  }
+  EXPECT_TRUE(sockets().empty());
 }
 
 /// Guests on two stages while a third party loads, marks and looks on: for the thread sanitizer.
