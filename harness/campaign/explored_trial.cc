@@ -376,6 +376,14 @@ void ExploredTrial::keep_artefacts() {
     record_.artefacts.push_back(
         {kind, fs::relative(path, context_.database_folder, error), static_cast<std::int64_t>(bytes)});
   }
+  for (int number = 1;; ++number) {
+    const fs::path leg = explorer::leg_recording(recording, number);
+    const auto bytes = fs::file_size(leg, error);
+    if (error) break;
+    record_.artefacts.push_back({fmt::format("leg-{}", number),
+                                 fs::relative(leg, context_.database_folder, error),
+                                 static_cast<std::int64_t>(bytes)});
+  }
   if (fs::is_empty(artefacts_, error)) fs::remove(artefacts_, error);
 }
 

@@ -53,6 +53,7 @@ struct Explored {
   std::vector<explorer::JudgedState> states;
   double cpu_s = 0;
   bool interrupted = false;
+  bool failed_at_crash = false;  ///< a crash inside of the list: what follows it was not explored
   /// The folder in which the recordings stay; empty: they go with the command.
   std::filesystem::path kept;
 };

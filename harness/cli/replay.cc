@@ -194,18 +194,9 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
                                   .faults = guest.machine().faults_in_recovery()},
                                  true);
   if (!loaded) return stop(loaded.error());
-  // As in a check, the kernel's own recovery comes first where there is one.
-  const adapters::LinuxAdapter& filesystem = trial.filesystem;
-  const bool by_command = !filesystem.replay_by_mount && !filesystem.replay.argv.empty();
-  std::string why;
-  run::Step<bool> mounted = false;
-  if (!by_command || filesystem.promises.names_are_atomic()) mounted = guest.mount(filesystem, &why);
-  if (mounted && !*mounted && by_command) {
-    const auto replayed = guest.exec(run::in_guest(filesystem.replay.argv));
-    if (!replayed) return stop(replayed.error());
-    fmt::print("{}exit {}\n", replayed->output, replayed->exit_code);
-    mounted = guest.mount(filesystem, &why);
-  }
+  std::string why, log;
+  const auto mounted = guest.recover_and_mount(trial.filesystem, why, log);
+  fmt::print("{}", log);
   if (!mounted) return stop(mounted.error());
   const bool terminal = ::isatty(STDIN_FILENO) != 0;
   if (*mounted) {

@@ -191,6 +191,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
       return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path, target);
     case Kind::remount:
       return fail(subject, "what is recorded in the script is one mount");
+    case Kind::crash:
+      return fail(subject, "what is recorded in the script is one mount");
     case Kind::remount_read_only:
       return std::string("mount -o remount,ro . && mount -o remount,rw .");
     case Kind::freeze:

@@ -349,6 +349,9 @@ Result<void> Follower::act(const Operation& operation) {
     case Kind::begin:
     case Kind::commit:
       return {};
+    case Kind::crash:
+      return wrong(
+          "what a crash leaves is not known before it; the rest of the list has a history of its own");
     case Kind::open:
       return open(operation);
     case Kind::close:

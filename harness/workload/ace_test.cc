@@ -69,7 +69,7 @@ TEST(Ace, EveryShortWorkloadOnceAndEachCanBeDone) {
   EXPECT_EQ(kinds.size(), kOperationKinds - 32)
       << "all but join, begin, commit, open, close, chmod, chown, touch, rest, whiteouts, collapse, insert, clone, "
          "dedupe, store, msync, sync-range, tmpfile, mknod, remount, freeze, evict, flags, project, write-direct-dsync, "
-         "write-uring, remount-ro, access, subvolume, snapshot, remove-subvolume, and syncfs, which does what sync does";
+         "write-uring, remount-ro, access, subvolume, snapshot, remove-subvolume, crash, and syncfs, which does what sync does";
   // Symmetry: no two differ only in the names of the root's files, or of the directories.
   for (const std::string& lines : seen) {
     const std::string mirror = swapped(swapped(lines, "foo", "bar"), "A", "B");
@@ -172,7 +172,7 @@ TEST(RandomOperations, EqualSeedsGiveEqualListsOfEverything) {
   }
   EXPECT_EQ(kinds.size(), kOperationKinds - 31)
       << "all but join, begin, commit, open, close, tmpfile, rest, whiteouts, and chmod, chown, touch, collapse, insert, clone, "
-         "dedupe, store, msync, sync-range, mknod, remount, freeze, evict, flags, project, write-direct-dsync, write-uring, remount-ro, access, subvolume, snapshot and remove-subvolume, which wait to be asked for";
+         "dedupe, store, msync, sync-range, mknod, remount, freeze, evict, flags, project, write-direct-dsync, write-uring, remount-ro, access, subvolume, snapshot, remove-subvolume and crash, which wait to be asked for";
 }
 
 TEST(RandomOperations, LaterWordsAreDrawnWhenTheyAreAskedFor) {
