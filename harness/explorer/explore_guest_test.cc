@@ -194,7 +194,8 @@ TEST_F(LabGuest, AFirstMountIsJudgedByItself) {
   const ExplorationResult does_not = explored("first-mount = 'ro,norecovery'\n");
   ASSERT_FALSE(does_not.failures.empty());
   EXPECT_TRUE(does_not.failures.front().confirmed);
-  EXPECT_NE(does_not.failures.front().outcome.judgement.summary.find("by the first mount as well"), std::string::npos)
+  EXPECT_NE(does_not.failures.front().outcome.judgement.summary.find("by the first mount as well"),
+            std::string::npos)
       << does_not.failures.front().outcome.judgement.summary;
   const ExplorationResult unread = explored("first-mount = 'ro,norecovery'\nfirst-mount-recovers = false\n");
   EXPECT_EQ(unread.clean, unread.checked);
