@@ -371,6 +371,8 @@ void StateCheck::judge() {
                                  .expected = "new names can be made, and everything can be removed",
                                  .found = recovery_.unusable()});
   }
+  // Who came after a first mount that recovers found nothing to replay, but for the host's fsck, which had a copy from before it.
+  if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))
     outcome_.judgement.summary = kNotJudged;
