@@ -146,6 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{"filesystems = ['ext4-nobarier']\n[device]\nprofiles = ['hp-c2447']",
                     "did you mean \"ext4-nobarrier\""},
         BadCampaign{"filesystems = ['xfs']\n[device]\nprofiles = ['hp-c2447']\nsize = '64M'", "device.size"},
+        BadCampaign{"filesystems = ['ext4+read-only-first']\n[device]\nprofiles = ['hp-c2447']",
+                    "mounted twice after a cut"},
         BadCampaign{"filesystems = ['ext4', 'ext4']\n[device]\nprofiles = ['hp-c2447']", "twice"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nclock = 'fast'",
                     "device.clock"},
