@@ -154,6 +154,12 @@ Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
                             .application = std::nullopt,
                             .from_event = bounds->from,
                             .to_event = bounds->to};
+  const bool crashes = std::ranges::any_of(workload.operations, [](const workload::Operation& each) {
+    return each.kind == workload::Operation::Kind::crash;
+  });
+  if (crashes)
+    return fail(recording.string(), "was made by the operations after the last crash of the list only",
+                "leave the list out: what was done stands beside the recording");
   if (workload.operations.empty())
     if (const auto read = read_operations(workload); !read) return pass_on(read);
   if (const auto belongs = check_belongs(workload, bounds->persisted); !belongs) return pass_on(belongs);

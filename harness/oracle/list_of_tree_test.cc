@@ -84,6 +84,16 @@ TEST(ListOfTree, RefusesWhatNoListMakes) {
   EXPECT_FALSE(list_of_tree({}, std::vector<Operation>{{.kind = Operation::Kind::snapshot}}));
 }
 
+// Who cannot cut the power skips it, and judges the list as it is without it.
+TEST(ListOfTree, IsNotNeededWhereACrashIsSkipped) {
+  const Lines lines{"create f", "write f 0 512 1 1", "fsync f", "crash power", "write f 0 512 1 2"};
+  const Case skipped{lines, 2, {{3, workload::Outcome::skipped}}}, not_reached{lines, 2};
+  for (const Case& each : {skipped, not_reached}) {
+    EXPECT_EQ(each.judge({file("f", 1, 1, 1, 12)}, {}), Found{});
+    EXPECT_FALSE(each.judge({file("f", 0, 1, 1, 12)}, {}).empty());
+  }
+}
+
 // Whatever a sound file system leaves is what the list makes, and nothing else is.
 TEST(ListOfTree, IsJudgedAsTheTreeItself) {
   std::size_t made = 0, trees = 0;
