@@ -224,12 +224,22 @@ Result<void> read_variants(const StrictTable& root, LinuxAdapter& adapter) {
   for (const std::string& name : (*table)->keys()) {
     const auto variant = (*table)->table(name);
     if (!variant) return pass_on(variant);
-    if (const auto known = (*variant)->only({"mkfs-extra"}); !known) return known;
-    std::vector<std::string> words;
-    if (const auto taken = (*variant)->take("mkfs-extra", words); !taken) return taken;
-    if (words.empty())
-      return fail((*variant)->subject("mkfs-extra"), "is missing", "give the words for the format command");
-    adapter.variants[name] = std::move(words);
+    if (const auto known =
+            (*variant)->only({"mkfs-extra", "mount-options", "first-mount", "first-mount-recovers"});
+        !known)
+      return known;
+    Variant read;
+    for (const auto& taken : {(*variant)->take("mkfs-extra", read.mkfs_extra),
+                              (*variant)->take("mount-options", read.mount_options),
+                              (*variant)->take("first-mount", read.first_mount_options),
+                              (*variant)->take("first-mount-recovers", read.first_mount_recovers)})
+      if (!taken) return taken;
+    if (read.mkfs_extra.empty() && read.mount_options.empty() && read.first_mount_options.empty())
+      return fail((*variant)->subject("mkfs-extra"), "is missing",
+                  "give the words for the format command, mount-options, or first-mount");
+    if (!read.first_mount_recovers && read.first_mount_options.empty())
+      return fail((*variant)->subject("first-mount-recovers"), "is about no mount", "add first-mount");
+    adapter.variants[name] = std::move(read);
   }
   return {};
 }
@@ -238,7 +248,7 @@ Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
   const auto found = adapter.variants.find(variant);
   if (found == adapter.variants.end()) {
     std::vector<std::string> known;
-    for (const auto& [each, words] : adapter.variants) known.push_back(each);
+    for (const auto& [each, what] : adapter.variants) known.push_back(each);
     return fail(fmt::format("file system \"{}\"", adapter.name),
                 fmt::format("has no variant \"{}\"", variant),
                 known.empty() ? "it has none" : base::suggest(variant, known));
@@ -247,7 +257,12 @@ Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
   const auto device = std::find_if(argv.begin(), argv.end(), [](const std::string& word) {
     return word.find("{device}") != std::string::npos;
   });
-  argv.insert(device, found->second.begin(), found->second.end());
+  const Variant& added = found->second;
+  argv.insert(device, added.mkfs_extra.begin(), added.mkfs_extra.end());
+  if (!added.mount_options.empty())
+    adapter.mount_options += (adapter.mount_options.empty() ? "" : ",") + added.mount_options;
+  adapter.first_mount_options = added.first_mount_options;
+  adapter.first_mount_recovers = added.first_mount_recovers;
   adapter.name += "+" + variant;
   adapter.title += ", " + variant;
   return {};

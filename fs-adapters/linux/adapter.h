@@ -50,6 +50,14 @@ struct GuestParts {
   bool operator==(const GuestParts&) const = default;
 };
 
+/// What "ext4+NAME" adds.
+struct Variant {
+  std::vector<std::string> mkfs_extra;  ///< words of the format command, in front of the device
+  std::string mount_options;            ///< behind the adapter's
+  std::string first_mount_options;      ///< LinuxAdapter's
+  bool first_mount_recovers = true;
+};
+
 struct LinuxAdapter {
   std::string name, title;
   std::string type;  ///< of mount(2)
@@ -73,8 +81,11 @@ struct LinuxAdapter {
   Expectation expected = Expectation::any;
   std::string expected_reason;
   Promises promises;
-  /// Words that a variant of the image adds to the format command, in front of the device.
-  std::map<std::string, std::vector<std::string>> variants;
+  /// Options of a mount that comes before the one whose tree is judged, in each crash state; empty: there is none. With
+  /// `first_mount_recovers` its tree is judged, too; else nothing is read by it.
+  std::string first_mount_options;
+  bool first_mount_recovers = true;
+  std::map<std::string, Variant> variants;
 
   bool shows_replay(std::string_view words) const;
   bool shows_damage(std::string_view words) const;

@@ -201,6 +201,20 @@ TEST(Adapter, AVariantAddsItsWordsInFrontOfTheDevice) {
   EXPECT_NE(load_adapter("ext4+tiny-jornal").error().message().find("tiny-journal"), std::string::npos);
   EXPECT_NE(load_adapter("minix+tiny-journal").error().message().find("it has none"), std::string::npos);
   EXPECT_NE(load_adapter("exd4+tiny-journal").error().message().find("ext4"), std::string::npos);
+  const auto bigalloc = load_adapter("ext4+inline-data");
+  ASSERT_TRUE(bigalloc) << bigalloc.error().message();
+  EXPECT_EQ(bigalloc->mkfs.argv.at(bigalloc->mkfs.argv.size() - 2), "inline_data");
+  EXPECT_EQ(load_adapter("btrfs+nodatacow")->mount_options, "nodatacow");
+  EXPECT_EQ(load_adapter("f2fs-strict+lfs")->mount_options, "fsync_mode=strict,mode=lfs");
+  const auto first = load_adapter("xfs+norecovery-first");
+  ASSERT_TRUE(first) << first.error().message();
+  EXPECT_EQ(first->mount_options, "");
+  EXPECT_EQ(first->first_mount_options, "ro,norecovery");
+  EXPECT_FALSE(first->first_mount_recovers);
+  EXPECT_TRUE(load_adapter("xfs+read-only-first")->first_mount_recovers);
+  for (const char* wrong :
+       {"[variant.x]\n", "[variant.x]\nfirst-mount-recovers = false\nmount-options = 'a'\n"})
+    EXPECT_FALSE(parse_adapter(std::string("base = 'ext4'\n") + wrong, "mine.toml")) << wrong;
   const auto broken = parse_adapter("base = 'ext4'\n[variant.small]\nwords = ['-b']\n", "mine.toml");
   ASSERT_FALSE(broken);
   EXPECT_NE(broken.error().message().find("variant.small"), std::string::npos);

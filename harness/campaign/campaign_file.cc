@@ -222,6 +222,11 @@ Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
         read_workload(root, campaign), read_cut(root, campaign), read_filesystems(root, campaign)}) {
     if (!read) return read;
   }
+  for (const adapters::LinuxAdapter& each : campaign.filesystems)
+    if (!each.first_mount_options.empty())
+      return fail(root.subject("filesystems"),
+                  fmt::format("{} is mounted twice after a cut, which campaigns do that explore", each.name),
+                  "add [explore], or leave the variant out");
   return {};
 }
 

@@ -12,7 +12,7 @@ namespace headcrash::campaign {
 namespace {
 
 TEST(Campaign, EveryBuiltInLoads) {
-  EXPECT_EQ(built_in_campaigns().size(), 21u) << "one does not load, or is new";
+  EXPECT_EQ(built_in_campaigns().size(), 22u) << "one does not load, or is new";
   for (const CampaignSummary& summary : built_in_campaigns())
     EXPECT_TRUE(load_campaign(summary.name)) << summary.name;
 }
@@ -146,6 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{"filesystems = ['ext4-nobarier']\n[device]\nprofiles = ['hp-c2447']",
                     "did you mean \"ext4-nobarrier\""},
         BadCampaign{"filesystems = ['xfs']\n[device]\nprofiles = ['hp-c2447']\nsize = '64M'", "device.size"},
+        BadCampaign{"filesystems = ['ext4+read-only-first']\n[device]\nprofiles = ['hp-c2447']",
+                    "mounted twice after a cut"},
         BadCampaign{"filesystems = ['ext4', 'ext4']\n[device]\nprofiles = ['hp-c2447']", "twice"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nclock = 'fast'",
                     "device.clock"},

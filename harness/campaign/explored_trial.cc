@@ -24,6 +24,8 @@ const std::string kPermitted = "permitted: ";  ///< before what an application's
 /// it is there for, and never made small.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
+constexpr std::size_t kSeenAgain =
+    3;  ///< failures of one kind that are looked at again where none is described
 
 /// Tells the guest's kernel what cache the disks have; it sends flushes to one that writes back only.
 run::Step<void> tell_write_cache(explorer::StageGuest& guest, bool write_through) {
@@ -202,6 +204,8 @@ run::Step<explorer::ExplorationResult> ExploredTrial::explore(
       static_cast<std::uint32_t>(settings.atomic_write_bytes / model::kSectorBytes);
   options.in_guest_share = settings.in_guest_share;
   options.failures_confirmed = static_cast<std::size_t>(settings.confirm);
+  if (!context_.describes_failures)
+    options.failures_confirmed = std::min(options.failures_confirmed, kSeenAgain);
   options.interrupted = context_.interrupted;
   options.on_state = [&](const explorer::StateOutcome& outcome) {
     keep_state(outcome);
@@ -274,7 +278,7 @@ void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
   told.account = failure.outcome.judgement.summary;
   told.tier = failure.outcome.findings.empty() ? oracle::name(oracle::Tier::integrity)
                                                : oracle::name(failure.outcome.findings.front().tier);
-  if (failure.confirmed) {
+  if (failure.confirmed && context_.describes_failures) {
     const std::string kind = cell_name(cell_) + " " + state->verdict + " " + told.tier;
     const bool make_small = !cell_.control && minimised_[kind]++ < kMinimisedOfKind;
     explorer::ReportOptions options{.recordings = artefacts_,
@@ -371,6 +375,14 @@ void ExploredTrial::keep_artefacts() {
     if (error) continue;
     record_.artefacts.push_back(
         {kind, fs::relative(path, context_.database_folder, error), static_cast<std::int64_t>(bytes)});
+  }
+  for (int number = 1;; ++number) {
+    const fs::path leg = explorer::leg_recording(recording, number);
+    const auto bytes = fs::file_size(leg, error);
+    if (error) break;
+    record_.artefacts.push_back({fmt::format("leg-{}", number),
+                                 fs::relative(leg, context_.database_folder, error),
+                                 static_cast<std::int64_t>(bytes)});
   }
   if (fs::is_empty(artefacts_, error)) fs::remove(artefacts_, error);
 }

@@ -53,6 +53,7 @@ struct ExplorationContext {
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;            ///< saved guest states
   std::filesystem::path database_folder;  ///< artefact paths are stored relative to it
+  bool describes_failures = true;  ///< false: they are confirmed and judged, not minimised and written up
   const std::atomic<bool>* interrupted = nullptr;
 };
 

@@ -126,7 +126,10 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
       explored.application
           ? explorer::record_application(guest, explored.filesystem, *disk, *explored.application, recording)
           : explorer::record_workload(guest, explored.filesystem, *disk, explored.operations, recording);
-  if (!recorded) return pass_on(as_result(recorded.error(), arguments.workload + arguments.application));
+  if (!recorded) {
+    explored.failed_at_crash = recorded.error().verdict < oracle::Verdict::hang;
+    return pass_on(as_result(recorded.error(), arguments.workload + arguments.application));
+  }
   return std::move(*recorded);
 }
 
@@ -430,7 +433,10 @@ int run(const ExploreArguments& arguments) {
   if (!arguments.database.empty()) return explore_into_database(arguments);
   Explored explored;
   if (const auto done = explore(arguments, explored); !done) {
-    if (!interrupted()) return report_error(done.error(), arguments.as_json);
+    if (!interrupted()) {
+      const int exit_code = report_error(done.error(), arguments.as_json);
+      return explored.failed_at_crash ? kFound : exit_code;
+    }
     fmt::print(stderr, "headcrash: interrupted; no state was checked\n");
     return kInterrupted;
   }

@@ -54,6 +54,7 @@ struct Explored {
   double cpu_s = 0;
   bool virtual_time = false;  ///< guests of user-mode Linux
   bool interrupted = false;
+  bool failed_at_crash = false;  ///< a crash inside of the list: what follows it was not explored
   /// The folder in which the recordings stay; empty: they go with the command.
   std::filesystem::path kept;
 };

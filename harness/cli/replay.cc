@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/crash_file.h"
 #include "harness/cli/lab_command.h"
+#include "harness/cli/replay_anew.h"
 #include "harness/cli/stored_trial.h"
 #include "harness/explorer/check_state.h"
 #include "harness/explorer/plain_checks.h"
@@ -30,16 +32,9 @@ constexpr int kCannotTell = 125;  // git bisect skip
 struct ReplayArguments {
   TrialArguments trial;
   KernelArguments kernel;
+  std::string kernel_from;  ///< file
   std::string html;
-  bool shell = false, as_json = false;
-};
-
-/// What came out, then or now.
-struct Replayed {
-  std::string what;  ///< state or key
-  oracle::Judgement judgement;
-  std::vector<oracle::Finding> findings;
-  std::string log;
+  bool anew = false, find_fix = false, shell = false, as_json = false;
 };
 
 /// The same verdict, or the same kind of finding where the tree was judged.
@@ -83,14 +78,15 @@ void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
 }
 
 /// Prints it and returns the exit code.
-int report_outcome(const Replayed& now, const std::optional<StoredOutcome>& then, bool as_json) {
-  if (as_json) {
+int report_outcome(const Replayed& now, const std::optional<StoredOutcome>& then,
+                   const ReplayArguments& arguments) {
+  if (arguments.as_json) {
     print(describe(now, then));
   } else {
     print_text(now, then);
   }
   if (now.judgement.verdict == oracle::Verdict::harness_error) return kCannotTell;
-  return oracle::keeps_promises(now.judgement.verdict) ? kFine : kFound;
+  return oracle::keeps_promises(now.judgement.verdict) != arguments.find_fix ? kFine : kFound;
 }
 
 /// A replay that could not be done says nothing about the file system.
@@ -141,7 +137,7 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened, const Repl
   const Replayed now{outcome.full_name(), outcome.judgement, outcome.findings, outcome.log};
   if (const auto written = write_page(trial, opened, now, arguments); !written)
     return report_error(written.error(), arguments.as_json);
-  return report_outcome(now, trial.outcome, arguments.as_json);
+  return report_outcome(now, trial.outcome, arguments);
 }
 
 /// All of a trial again: mkfs, workload, cut, recovery. The same seed gives the same operations and the same
@@ -184,7 +180,7 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
     if (const auto written = write_page(again, *opened, now, arguments); !written)
       return report_error(written.error(), arguments.as_json);
   }
-  return report_outcome(now, trial.outcome, arguments.as_json);
+  return report_outcome(now, trial.outcome, arguments);
 }
 
 /// The state recovered and mounted, and a line of shell at a time in the guest: each is a shell of its own
@@ -201,18 +197,9 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
                                   .faults = guest.machine().faults_in_recovery()},
                                  true);
   if (!loaded) return stop(loaded.error());
-  // As in a check, the kernel's own recovery comes first where there is one.
-  const adapters::LinuxAdapter& filesystem = trial.filesystem;
-  const bool by_command = !filesystem.replay_by_mount && !filesystem.replay.argv.empty();
-  std::string why;
-  run::Step<bool> mounted = false;
-  if (!by_command || filesystem.promises.names_are_atomic()) mounted = guest.mount(filesystem, &why);
-  if (mounted && !*mounted && by_command) {
-    const auto replayed = guest.exec(run::in_guest(filesystem.replay.argv));
-    if (!replayed) return stop(replayed.error());
-    fmt::print("{}exit {}\n", replayed->output, replayed->exit_code);
-    mounted = guest.mount(filesystem, &why);
-  }
+  std::string why, log;
+  const auto mounted = guest.recover_and_mount(trial.filesystem, why, log);
+  fmt::print("{}", log);
   if (!mounted) return stop(mounted.error());
   const bool terminal = ::isatty(STDIN_FILENO) != 0;
   if (*mounted) {
@@ -239,21 +226,60 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   return kFine;
 }
 
+/// Options that do not go together, or not with this trial.
+Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
+  if (arguments.find_fix && arguments.shell) return fail("--find-fix", "a shell has no verdict");
+  if (!arguments.anew) return {};
+  for (const auto& [given, option] :
+       {std::pair{arguments.shell, "--shell"}, {!arguments.html.empty(), "--html"}})
+    if (given) return fail("--anew", fmt::format("cannot be combined with {}", option), "explore has it");
+  if (trial.database.empty())
+    return fail(arguments.trial.trial, "a recording does not say how it was made",
+                "give a trial of a database; or `headcrash explore --workload LIST.operations.txt`");
+  if (trial.explored && !trial.outcome)
+    return fail(trial.key, fmt::format("no verdict of the state {} is recorded", trial.state),
+                "name one that failed");
+  if (trial.explored && oracle::keeps_promises(verdict_named(trial.outcome->verdict)))
+    return fail(trial.key, fmt::format("the state {} kept its promises", trial.state),
+                "name one that failed");
+  return {};
+}
+
+/// --kernel, or the first line of the file of --kernel-from.
+Result<void> choose_kernel(const ReplayArguments& arguments, adapters::LinuxAdapter& filesystem) {
+  KernelArguments kernel = arguments.kernel;
+  if (!arguments.kernel_from.empty()) {
+    std::ifstream file(arguments.kernel_from);
+    if (!std::getline(file, kernel.kernel) || kernel.kernel.empty())
+      return fail(arguments.kernel_from, "its first line names no kernel",
+                  "write a version as 6.12, or a path");
+  }
+  return take_kernel(kernel, filesystem);
+}
+
 int replay(const ReplayArguments& arguments) {
   if (!arguments.html.empty())
     if (const auto place = check_page_path(arguments.html); !place)
       return report_error(place.error(), arguments.as_json);
   auto trial = find_trial(arguments.trial);
   if (!trial) return report_error(trial.error(), arguments.as_json);
-  if (const auto taken = take_kernel(arguments.kernel, trial->filesystem); !taken)
-    return report_error(taken.error(), arguments.as_json);
+  if (const auto good = check(arguments, *trial); !good) return report_error(good.error(), arguments.as_json);
+  // Of the commit that is tested, not of whoever wrote the command.
+  if (const auto taken = choose_kernel(arguments, trial->filesystem); !taken)
+    return cannot_tell(taken.error(), arguments.as_json);
   const bool cut = trial->state.empty() && !arguments.shell;
-  if (const bool recorded = std::exchange(trial->virtual_time, arguments.kernel.virtual_time(trial->virtual_time));
-      cut && recorded != trial->virtual_time)
+  const bool recorded =
+      std::exchange(trial->virtual_time, arguments.kernel.virtual_time(trial->virtual_time));
+  if (cut && recorded != trial->virtual_time)
     return report_error({"--guest", "is for crash states, and this trial is a power cut under way",
                          "leave it out, or name a state with --state"},
                         arguments.as_json);
   if (cut) return replay_cut(*trial, arguments);
+  if (arguments.anew) {
+    const auto now = replay_anew(*trial);
+    if (!now) return cannot_tell(now.error(), arguments.as_json);
+    return report_outcome(*now, trial->outcome, arguments);
+  }
   const auto opened = open_state(*trial);
   if (!opened) return report_error(opened.error(), arguments.as_json);
   return arguments.shell ? shell(*trial, *opened, arguments) : replay_state(*trial, *opened, arguments);
@@ -283,6 +309,17 @@ void add_replay(CLI::App& app, int& exit_code) {
                       "File system, in place of the trial's; needed for a recording");
   add_machine_options(*command, arguments->trial.machine);
   add_kernel_options(*command, arguments->kernel);
+  command
+      ->add_option("--kernel-from", arguments->kernel_from,
+                   "Read --kernel from the first line of this file, as a commit of a bisection has it")
+      ->excludes("--kernel");
+  command->add_flag(
+      "--anew", arguments->anew,
+      "Record the workload anew under this kernel, and look for the recorded finding in all crash states "
+      "of it; otherwise the recorded state is recovered");
+  command->add_flag(
+      "--find-fix", arguments->find_fix,
+      "Exit code 1 if it keeps its promises and 0 if it fails, to look for the commit that mended it");
   command->add_option("--html", arguments->html,
                       "Draw the cut as a page, with what came out: one file, which needs no network");
   command->add_flag("--shell", arguments->shell,
@@ -292,9 +329,11 @@ void add_replay(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash replay 17 --db demo.db\n  headcrash replay 17 --db demo.db --state "
       "w1234-17.21 --html crash.html\n"
       "  headcrash replay here/workload.hcrec --fs ext4 --state w1234- --shell\n"
+      "  git bisect run headcrash replay 17 --db demo.db --anew --kernel-from kernel\n"
       "  git bisect run sh -c 'make -s bzImage || exit 125; headcrash replay 17 --kernel "
       "arch/x86/boot/bzImage'\n\n"
-      "A crash state is recovered anew. What was written before the cut is the recording's, under every --kernel.\n\n"
+      "A crash state is recovered once more; what was written before the cut is the recording's, under every --kernel. "
+      "With --anew the kernel writes it, too; only findings of the recorded kind count then.\n\n"
       "Exit codes, fit for git bisect run: 0 it keeps its promises now, 1 it fails, 125 it could not be "
       "tested, "
       "2 usage or a missing trial.");

@@ -85,6 +85,7 @@ class StateCheck : private run::RecoveryGuest {
  private:
   run::Step<void> go();
   run::Step<void> load(bool fresh_guest);
+  run::Step<void> mount_first();
   Result<base::Descriptor> copy_of(model::DeviceId device, Unwritten unwritten = Unwritten::zeroes) const;
   Result<HostCheck> check_copies(double& copy_ms);
   bool check_on_host();
@@ -122,7 +123,9 @@ class StateCheck : private run::RecoveryGuest {
   const CheckOptions& options_;
   StateOutcome outcome_;
   run::Recovery recovery_;
-  base::Descriptor replayed_copy_;  // the host's, after its replay and check
+  std::optional<std::vector<oracle::ObservedObject>> first_tree_;  // of a first mount that recovers
+  std::string first_refusal_;                                      // of a first mount
+  base::Descriptor replayed_copy_;                                 // the host's, after its replay and check
   bool stage_as_cut_ =
       false;  // it holds what the cut left, although a copy or a load before has been replayed
 };
@@ -165,6 +168,32 @@ run::Step<void> StateCheck::load(bool fresh_guest) {
   ms(StepKind::load) += watch.ms();
   if (!loaded) return tl::unexpected(loaded.error());
   outcome_.digest = loaded->digest;
+  return mount_first();
+}
+
+/// Before everything that recovers it. Where that mount does not recover, what is on the disk may make no sense: nothing is read.
+run::Step<void> StateCheck::mount_first() {
+  if (filesystem_.first_mount_options.empty()) return {};
+  const base::Stopwatch watch;
+  adapters::LinuxAdapter first = filesystem_;
+  first.mount_options += (first.mount_options.empty() ? "" : ",") + first.first_mount_options;
+  std::string refusal;
+  if (first.first_mount_recovers) {
+    auto seen = guest_.inspect(first, {});
+    if (!seen) return tl::unexpected(seen.error());
+    refusal = seen->first.refusal;
+    if (seen->first.mounted) first_tree_ = std::move(seen->tree);
+    log(fmt::format("guest: first mount, {}{}\n{}", first.first_mount_options,
+                    seen->first.mounted ? "" : " refused", seen->log));
+  } else {
+    const auto mounted = guest_.mount(first, &refusal);
+    if (!mounted) return tl::unexpected(mounted.error());
+    if (*mounted)
+      if (const auto unmounted = guest_.unmount(); !unmounted) return unmounted;
+    log(fmt::format("guest: first mount, {}{}\n", first.first_mount_options, *mounted ? "" : " refused"));
+  }
+  first_refusal_ = refusal;
+  ms(StepKind::mount) += watch.ms();
   return {};
 }
 
@@ -315,6 +344,18 @@ void StateCheck::judge() {
   const base::Stopwatch watch;
   if (recovery_.state().mounted && checker_.oracle_ != nullptr)
     outcome_.findings = checker_.oracle_->judge(outcome_.persisted_operation, recovery_.tree());
+  if (first_tree_ && checker_.oracle_ != nullptr)
+    for (oracle::Finding& each : checker_.oracle_->judge(outcome_.persisted_operation, *first_tree_)) {
+      each.expected += ", by the first mount as well";
+      outcome_.findings.push_back(std::move(each));
+    }
+  if (!first_refusal_.empty()) {
+    outcome_.findings.push_back({.kind = oracle::Verdict::unmountable,
+                                 .tier = oracle::Tier::integrity,
+                                 .path = ".",
+                                 .expected = "the first mount, " + filesystem_.first_mount_options,
+                                 .found = first_refusal_});
+  }
   const auto message = guest_.damage_message();
   if (message && recovery_.state().mounted && !recovery_.state().check_found_damage) {
     outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
@@ -330,6 +371,8 @@ void StateCheck::judge() {
                                  .expected = "new names can be made, and everything can be removed",
                                  .found = recovery_.unusable()});
   }
+  // Who came after a first mount that recovers found nothing to replay, but for the host's fsck, which had a copy from before it.
+  if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))
     outcome_.judgement.summary = kNotJudged;

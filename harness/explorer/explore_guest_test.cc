@@ -136,6 +136,74 @@ TEST_F(LabGuest, WhatLinuxDoesBesidePosixIsKeptByExt4AndLostWithoutFlushes) {
 }
 
 /// Recovery of ext2 is e2fsck, which the host has run on its copy: the guest mounts what became of it.
+/// After a crash the list goes on with what was found: what was not synced is gone and may be made again, what was is
+/// older than everything that follows.
+TEST_F(LabGuest, AListGoesOnAfterACrash) {
+  const adapters::LinuxAdapter ext4 = adapter("ext4");
+  const RecordedWorkload workload =
+      record(ext4,
+             "create a\nwrite a 0 8192 1 1\nsetxattr a user.x y\nfsync a\ncreate b\n"
+             "crash power\n"
+             "create b\nwrite b 0 4096 2 2\nfsync b\n"
+             "crash panic\n"
+             "create c\nfsync c\nrename b a\nsync\n");
+  std::string list;
+  for (const workload::Operation& each : workload.operations) list += workload::format(each) + "\n";
+  EXPECT_EQ(list,
+            "create a\nwrite a 0 8192 1 1\nsetxattr a user.x y\ncreate b\nwrite b 0 4096 2 2\nfreeze\n"
+            "create c\nfsync c\nrename b a\nsync\n");
+  EXPECT_TRUE(workload.failed_operations.empty()) << "b was lost, so that it can be made";
+  using enum states::Strategy;
+  const ExplorationResult result = explore_all(ext4, workload, {prefix, lose_all}, 40);
+  EXPECT_GE(result.checked, 4U);
+  EXPECT_EQ(result.clean, result.checked);
+  for (const ConfirmedFailure& failure : result.failures) ADD_FAILURE() << failure.outcome.judgement.summary;
+}
+
+/// What was lost at the crash is a verdict of the list, not of what follows.
+TEST_F(LabGuest, ACrashInsideOfAListIsJudged) {
+  const adapters::LinuxAdapter loose = adapter("ext4-nobarrier");
+  StageGuest& guest = lab_->guest(0);
+  const auto operations = workload::parse_operations(
+      "create a\nwrite a 0 8192 1 1\nfsync a\ncrash power\ncreate b\nfsync b\n", "test");
+  const auto disk = format_disk(guest, loose, lab_->scratch() / "loose-formatted.hcrec", uuid_from(3));
+  ASSERT_TRUE(disk) << disk.error().summary;
+  const auto recorded = record_workload(guest, loose, *disk, *operations, lab_->scratch() / "loose.hcrec");
+  ASSERT_FALSE(recorded);
+  EXPECT_EQ(recorded.error().verdict, oracle::Verdict::lost_synced_data) << recorded.error().summary;
+  EXPECT_NE(recorded.error().summary.find("at the crash inside of the list"), std::string::npos);
+}
+
+/// A first mount without recovery, said to recover, shows what was synced as lost; one that is refused is told.
+TEST_F(LabGuest, AFirstMountIsJudgedByItself) {
+  const auto with_first = [](const std::string& lines) {
+    auto parsed = adapters::parse_adapter("base = 'ext4'\n[variant.first]\n" + lines, "mine.toml");
+    EXPECT_TRUE(parsed) << parsed.error().message();
+    adapters::LinuxAdapter filesystem = *parsed;
+    filesystem.first_mount_options = parsed->variants.at("first").first_mount_options;
+    filesystem.first_mount_recovers = parsed->variants.at("first").first_mount_recovers;
+    return filesystem;
+  };
+  const RecordedWorkload workload = record(adapter("ext4"), "create a\nwrite a 0 8192 1 1\nfsync a\n");
+  const auto explored = [&](const std::string& lines) {
+    return explore_all(with_first(lines), workload, {states::Strategy::lose_all}, 20);
+  };
+  const ExplorationResult recovers = explored("first-mount = 'ro'\n");
+  EXPECT_GT(recovers.checked, 1U);
+  EXPECT_EQ(recovers.clean, recovers.checked);
+  const ExplorationResult does_not = explored("first-mount = 'ro,norecovery'\n");
+  ASSERT_FALSE(does_not.failures.empty());
+  EXPECT_TRUE(does_not.failures.front().confirmed);
+  EXPECT_NE(does_not.failures.front().outcome.judgement.summary.find("by the first mount as well"),
+            std::string::npos)
+      << does_not.failures.front().outcome.judgement.summary;
+  const ExplorationResult unread = explored("first-mount = 'ro,norecovery'\nfirst-mount-recovers = false\n");
+  EXPECT_EQ(unread.clean, unread.checked);
+  const ExplorationResult refused = explored("first-mount = 'ro,nosuchword'\n");
+  ASSERT_FALSE(refused.failures.empty());
+  EXPECT_EQ(refused.failures.front().outcome.judgement.verdict, oracle::Verdict::unmountable);
+}
+
 TEST_F(LabGuest, WhatTheHostsFsckHasMendedIsWhatTheGuestMounts) {
   const adapters::LinuxAdapter ext2 = adapter("ext2");
   const RecordedWorkload workload = record(ext2);

@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "harness/explorer/application_run.h"
+#include "harness/explorer/check_state.h"
+#include "harness/oracle/list_of_tree.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::explorer {
@@ -20,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kBeginMark = "phase workload";
 constexpr std::string_view kEndMark = "phase end";
+constexpr std::string_view kPowerCrash = "power";
 constexpr std::string_view kFailedWord = "#failed ";
 constexpr std::string_view kEarlierFailedWord = "#mishap ";  // as long; recordings of earlier versions
 
@@ -151,6 +154,12 @@ Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
                             .application = std::nullopt,
                             .from_event = bounds->from,
                             .to_event = bounds->to};
+  const bool crashes = std::ranges::any_of(workload.operations, [](const workload::Operation& each) {
+    return each.kind == workload::Operation::Kind::crash;
+  });
+  if (crashes)
+    return fail(recording.string(), "was made by the operations after the last crash of the list only",
+                "leave the list out: what was done stands beside the recording");
   if (workload.operations.empty())
     if (const auto read = read_operations(workload); !read) return pass_on(read);
   if (const auto belongs = check_belongs(workload, bounds->persisted); !belongs) return pass_on(belongs);
@@ -195,12 +204,35 @@ struct Ran {
   Bounds bounds;
 };
 
-/// Mounts the formatted disk and does the work between the two marks. `prepare` comes before them.
+/// Where a recording begins: a formatted disk, or what a crash has left of one.
+struct Start {
+  FormattedDisk disk;
+  bool crashed = false;
+  std::span<const workload::Operation> list = {};             ///< all of it, with its crashes
+  std::vector<workload::FailedOperation> failed_before = {};  ///< those of earlier legs, and the crash
+};
+
+/// The fresh file system, or as much as a crash has left of it.
+run::Step<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesystem, bool crashed) {
+  std::string why, log;
+  const auto mounted =
+      crashed ? guest.recover_and_mount(filesystem, why, log) : guest.mount(filesystem, &why);
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (*mounted) return {};
+  return run::stop(
+      crashed ? oracle::Verdict::unmountable : oracle::Verdict::harness_error,
+      fmt::format("the {} could not be mounted: {}",
+                  crashed ? "file system that a crash inside of the list has left" : "fresh file system",
+                  why));
+}
+
+/// Mounts the disk and does the work between the two marks. `prepare` comes before them.
 run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                    const FormattedDisk& disk, const fs::path& recording,
+                                    const Start& start, const fs::path& recording,
                                     const std::function<run::Step<void>()>& prepare,
                                     const std::function<run::Step<run::RunOutcome>()>& work) {
   clear_way(recording);
+  const FormattedDisk& disk = start.disk;
   const auto loaded = guest.load({.recording = fs::absolute(disk.recording),
                                   .state = disk.state,
                                   .record = fs::absolute(recording),
@@ -208,11 +240,8 @@ run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdap
                                   .delay_seed = disk.options.seed,
                                   .faults = guest.machine().faults});
   if (!loaded) return tl::unexpected(loaded.error());
-  std::string why;
-  const auto mounted = guest.mount(filesystem, &why);
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (!*mounted)
-    return run::stop(oracle::Verdict::harness_error, "the fresh file system could not be mounted: " + why);
+  if (const auto mounted = mount_start(guest, filesystem, start.crashed); !mounted)
+    return tl::unexpected(mounted.error());
   if (const auto prepared = prepare(); !prepared) return tl::unexpected(prepared.error());
 
   device::StateServer& server = guest.server();
@@ -232,29 +261,101 @@ run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdap
   return Ran{std::move(*ran), *bounds};
 }
 
+/// What a crash has left, as the list that makes it; nothing of it is lost any more.
+run::Step<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const Start& start) {
+  auto tree = guest.dump();
+  if (!tree) return tl::unexpected(tree.error());
+  auto list = oracle::list_of_tree(*tree, start.list);
+  if (!list) return run::broken(list.error());
+  const auto marked =
+      run::as_step(guest.server().mark(guest.stage(), workload::persisted_mark(list->size() - 1)));
+  if (!marked) return tl::unexpected(marked.error());
+  return std::move(*list);
+}
+
+run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                       const Start& start, std::span<const workload::Operation> operations,
+                                       const fs::path& recording) {
+  std::vector<workload::Operation> list;
+  // For the agent, which has the tree before it, joins stand in the places of the operations that would make it.
+  std::vector<workload::Operation> sent;
+  const auto ran = record_between_marks(
+      guest, filesystem, start, recording,
+      [&]() -> run::Step<void> {
+        if (start.crashed) {
+          auto base = list_of_start(guest, start);
+          if (!base) return tl::unexpected(base.error());
+          list = std::move(*base);
+          sent.assign(list.size(), {.kind = workload::Operation::Kind::join});
+        }
+        list.insert(list.end(), operations.begin(), operations.end());
+        sent.insert(sent.end(), operations.begin(), operations.end());
+        return {};
+      },
+      [&] { return guest.run(sent, start.failed_before); });
+  if (!ran) return tl::unexpected(ran.error());
+  list.resize(std::min(ran->outcome.done, list.size()));  // what follows a failed operation was not executed
+  RecordedWorkload workload{.recording = recording,
+                            .operations = std::move(list),
+                            .application = std::nullopt,
+                            .failed_operations = ran->outcome.failed_operations,
+                            .from_event = ran->bounds.from,
+                            .to_event = ran->bounds.to,
+                            .failure = ran->outcome.failure};
+  if (const auto written = run::as_step(write_operations(workload)); !written)
+    return tl::unexpected(written.error());
+  return workload;
+}
+
+/// The state that a crash at the end of the leg leaves, which has to keep what the leg was promised.
+run::Step<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                   const RecordedWorkload& leg, const std::string& how) {
+  auto run = states::RunHistory::load(leg.recording);
+  if (!run) return run::broken(run.error());
+  const bool log_apart = filesystem.log_size_bytes != 0;
+  const std::string state =
+      fmt::format("{}{}{}", log_apart ? 'a' : 'w', leg.to_event, how == kPowerCrash ? "-" : "");
+  const auto parsed = states::parse_crash_state(state);
+  if (!parsed) return run::broken(parsed.error());
+  const auto checker = StateChecker::create(filesystem, leg, *run);
+  if (!checker) return run::broken(checker.error());
+  const StateOutcome outcome =
+      checker->check(guest, *parsed, {.wholly_in_guest = true, .fresh_guest = false});
+  if (!is_failure(outcome)) return state;
+  return run::stop(outcome.judgement.verdict,
+                   fmt::format("at the crash inside of the list, {} of {}: {}", state,
+                               leg.recording.filename().string(), outcome.judgement.summary));
+}
+
 }  // namespace
+
+fs::path leg_recording(const fs::path& recording, int number) {
+  return fs::path(recording).replace_extension(fmt::format(".leg-{}.hcrec", number));
+}
 
 run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                             const FormattedDisk& disk,
                                             const std::vector<workload::Operation>& operations,
                                             const fs::path& recording) {
-  const auto ran = record_between_marks(
-      guest, filesystem, disk, recording, [] { return run::Step<void>{}; },
-      [&] { return guest.run(operations); });
-  if (!ran) return tl::unexpected(ran.error());
-  // What follows a failed operation was not executed.
-  RecordedWorkload workload{
-      .recording = recording,
-      .operations = {operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                                  ran->outcome.done, operations.size()))},
-      .application = std::nullopt,
-      .failed_operations = ran->outcome.failed_operations,
-      .from_event = ran->bounds.from,
-      .to_event = ran->bounds.to,
-      .failure = ran->outcome.failure};
-  if (const auto written = run::as_step(write_operations(workload)); !written)
-    return tl::unexpected(written.error());
-  return workload;
+  Start start{.disk = disk, .list = operations};
+  std::span<const workload::Operation> rest = operations;
+  for (int number = 1;; ++number) {
+    const auto crash = std::ranges::find(rest, workload::Operation::Kind::crash, &workload::Operation::kind);
+    if (crash == rest.end()) return record_leg(guest, filesystem, start, rest, recording);
+    if (guest.machine().is_array())
+      return run::stop(oracle::Verdict::harness_error,
+                       "a list with a crash is recorded on a disk, not on an array");
+    const auto length = static_cast<std::size_t>(crash - rest.begin());
+    auto leg = record_leg(guest, filesystem, start, rest.first(length), leg_recording(recording, number));
+    if (!leg || leg->failure) return leg;
+    const auto state = crash_after(guest, filesystem, *leg, crash->target);
+    if (!state) return tl::unexpected(state.error());
+    start.disk = {.recording = leg->recording, .state = *state, .options = disk.options};
+    start.crashed = true;
+    // What was there may be gone, as after an operation that was skipped.
+    start.failed_before.emplace_back();
+    rest = rest.subspan(length + 1);
+  }
 }
 
 run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
@@ -262,7 +363,7 @@ run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters
                                                const workload::Application& application,
                                                const fs::path& recording) {
   const auto ran = record_between_marks(
-      guest, filesystem, disk, recording, [&] { return prepare_application(guest, application); },
+      guest, filesystem, {.disk = disk}, recording, [&] { return prepare_application(guest, application); },
       [&] { return guest.run_application(application); });
   if (!ran) return tl::unexpected(ran.error());
   RecordedWorkload workload{.recording = recording,

@@ -7,6 +7,13 @@
 // On a stage under an array (stage_machine.h) both have what the members did, and the base is a physical
 // state.
 //
+// A list with `crash` is recorded in legs, each on the state that the crash before it has left:
+//
+//   formatted --operations--> workload.leg-1.hcrec --crash, recovery, operations--> workload.hcrec
+//
+// What the last leg's states are judged by is a list that makes the tree which was found after the crash
+// (harness/oracle/list_of_tree.h), and the operations since. That tree itself is judged by the leg before.
+//
 // Beside a workload's recording lies what it did: NAME.operations.txt, the list that the agent executed, one
 // operation a line (harness/workload/operation.h), with lines "#failed N skipped|partial" for what the file
 // system could not do. A recording without it can be explored, but not judged by the oracle.
@@ -51,6 +58,7 @@ struct RecordedWorkload {
   std::uint64_t to_event = 0;    ///< the mark "phase end", before the unmount
   std::optional<std::string> failure;
 };
+/// Errors that are a verdict on a file system: the state at a crash inside of the list fails.
 run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                             const FormattedDisk& disk,
                                             const std::vector<workload::Operation>& operations,
@@ -61,6 +69,9 @@ run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters
                                                const FormattedDisk& disk,
                                                const workload::Application& application,
                                                const std::filesystem::path& recording);
+
+/// Of a leg that ends with a crash, from 1.
+std::filesystem::path leg_recording(const std::filesystem::path& recording, int number);
 
 /// Where the operations of a recording are kept.
 std::filesystem::path operations_file(const std::filesystem::path& recording);

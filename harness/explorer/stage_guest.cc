@@ -202,8 +202,25 @@ run::Step<void> StageGuest::unmount() {
   return done;
 }
 
-run::Step<run::RunOutcome> StageGuest::run(const std::vector<workload::Operation>& operations) {
-  return state_->see_and_ask([&](run::GuestSession& session) { return session.run(operations); });
+run::Step<run::RunOutcome> StageGuest::run(const std::vector<workload::Operation>& operations,
+                                           std::span<const workload::FailedOperation> earlier) {
+  return state_->see_and_ask([&](run::GuestSession& session) { return session.run(operations, earlier); });
+}
+
+run::Step<std::vector<oracle::ObservedObject>> StageGuest::dump() {
+  return state_->see_and_ask([](run::GuestSession& session) { return session.dump(); });
+}
+
+run::Step<bool> StageGuest::recover_and_mount(const adapters::LinuxAdapter& filesystem, std::string& why,
+                                              std::string& log) {
+  const bool by_command = !filesystem.replay_by_mount && !filesystem.replay.argv.empty();
+  run::Step<bool> mounted = false;
+  if (!by_command || filesystem.promises.names_are_atomic()) mounted = mount(filesystem, &why);
+  if (!mounted || *mounted || !by_command) return mounted;
+  const auto replayed = exec(run::in_guest(filesystem.replay.argv));
+  if (!replayed) return tl::unexpected(replayed.error());
+  log += fmt::format("{}exit {}\n", replayed->output, replayed->exit_code);
+  return mount(filesystem, &why);
 }
 
 run::Step<void> StageGuest::put(const std::string& path, const std::string& text) {

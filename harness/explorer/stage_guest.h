@@ -54,13 +54,20 @@ class StageGuest {
   run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv);
   run::Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   run::Step<void> unmount();
-  run::Step<run::RunOutcome> run(const std::vector<workload::Operation>& operations);
+  run::Step<run::RunOutcome> run(const std::vector<workload::Operation>& operations,
+                                 std::span<const workload::FailedOperation> earlier = {});
+  run::Step<std::vector<oracle::ObservedObject>> dump();
   run::Step<void> put(const std::string& path, const std::string& text);
   run::Step<run::RunOutcome> run_application(const workload::Application& application);
   run::Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
                                                     const std::string& told);
   run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem,
                                      const run::InspectOptions& options);
+
+  /// As a boot does: a kernel that replays mounts; where it does not, or refuses, the adapter's replay command comes first.
+  /// False: the kernel refused, its words are in `why`. `log`: what was run, and what it printed.
+  run::Step<bool> recover_and_mount(const adapters::LinuxAdapter& filesystem, std::string& why,
+                                    std::string& log);
 
   /// What the stage holds now; nothing of it may be mounted.
   Result<base::Descriptor> copy_stage();

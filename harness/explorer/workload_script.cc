@@ -190,6 +190,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::link:  // by the descriptor, if it is open: not of the link that /proc has of it
       return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path, target);
     case Kind::remount:
+    case Kind::crash:
       return fail(subject, "what is recorded in the script is one mount");
     case Kind::remount_read_only:
       return std::string("mount -o remount,ro . && mount -o remount,rw .");

@@ -66,10 +66,10 @@ AllOf all_of(const Ace& ace) {
 TEST(Ace, EveryShortWorkloadOnceAndEachCanBeDone) {
   const Ace ace(1);
   const auto [seen, kinds] = all_of(ace);
-  EXPECT_EQ(kinds.size(), kOperationKinds - 32)
+  EXPECT_EQ(kinds.size(), kOperationKinds - 33)
       << "all but join, begin, commit, open, close, chmod, chown, touch, rest, whiteouts, collapse, insert, clone, "
          "dedupe, store, msync, sync-range, tmpfile, mknod, remount, freeze, evict, flags, project, write-direct-dsync, "
-         "write-uring, remount-ro, access, subvolume, snapshot, remove-subvolume, and syncfs, which does what sync does";
+         "write-uring, remount-ro, access, subvolume, snapshot, remove-subvolume, crash, and syncfs, which does what sync does";
   // Symmetry: no two differ only in the names of the root's files, or of the directories.
   for (const std::string& lines : seen) {
     const std::string mirror = swapped(swapped(lines, "foo", "bar"), "A", "B");
@@ -170,9 +170,27 @@ TEST(RandomOperations, EqualSeedsGiveEqualListsOfEverything) {
     expect_sound(list, seed);
     for (const Operation& operation : list) kinds.insert(operation.kind);
   }
-  EXPECT_EQ(kinds.size(), kOperationKinds - 31)
+  EXPECT_EQ(kinds.size(), kOperationKinds - 32)
       << "all but join, begin, commit, open, close, tmpfile, rest, whiteouts, and chmod, chown, touch, collapse, insert, clone, "
-         "dedupe, store, msync, sync-range, mknod, remount, freeze, evict, flags, project, write-direct-dsync, write-uring, remount-ro, access, subvolume, snapshot and remove-subvolume, which wait to be asked for";
+         "dedupe, store, msync, sync-range, mknod, remount, freeze, evict, flags, project, write-direct-dsync, write-uring, remount-ro, access, subvolume, snapshot, remove-subvolume and crash, which wait to be asked for";
+}
+
+TEST(RandomOperations, CrashesStandBehindASync) {
+  std::set<std::string> kinds;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto list = random_operations(with_crashes({.seed = seed}));
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Operation& each = list[i];
+      if (is_write(each.kind) || each.kind == Operation::Kind::truncate) {
+        EXPECT_EQ(each.length % 512, 0u) << "the tree that a crash leaves has whole blocks: " << format(each);
+      }
+      if (each.kind != Operation::Kind::crash) continue;
+      kinds.insert(each.target);
+      ASSERT_GT(i, 0u);
+      EXPECT_EQ(list[i - 1].kind, Operation::Kind::sync) << "seed " << seed << ", operation " << i;
+    }
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"panic", "power"}));
 }
 
 TEST(RandomOperations, LaterWordsAreDrawnWhenTheyAreAskedFor) {
@@ -182,8 +200,8 @@ TEST(RandomOperations, LaterWordsAreDrawnWhenTheyAreAskedFor) {
     expect_sound(list, seed);
     for (const Operation& operation : list) kinds.insert(operation.kind);
   }
-  EXPECT_EQ(kinds.size(), kOperationKinds - 12)
-      << "all but join, begin, commit, open, close, tmpfile, rest, project and whiteouts";
+  EXPECT_EQ(kinds.size(), kOperationKinds - 13)
+      << "all but join, begin, commit, open, close, tmpfile, rest, project, crash and whiteouts";
 }
 
 TEST(RandomOperations, LongTargetsAreTheOnlyDifference) {

@@ -85,6 +85,8 @@ Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
   if (request.name == "random") return random_operations({.seed = request.seed, .rounds = request.rounds});
   if (request.name == "random-more")
     return random_operations(with_later_words({.seed = request.seed, .rounds = request.rounds}));
+  if (request.name == "random-crashes")
+    return random_operations(with_crashes({.seed = request.seed, .rounds = request.rounds}));
   if (request.name == "random-threads")
     return random_operations({.seed = request.seed, .rounds = request.rounds, .threads = kRandomThreads});
   for (const auto& make : {pattern, commit_pattern})
@@ -164,6 +166,7 @@ std::vector<WorkloadSummary> known_workloads() {
       {"random", "all operations but whiteouts, drawn with weights"},
       {"random-more",
        "the same with the later operations: ranges moved, shared and mapped, fifos, remount, freeze"},
+      {"random-crashes", "random, with power cuts inside of the list after which it goes on"},
       {"random-threads", fmt::format("random, in {} concurrent threads", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
     for (const Pattern& each : group) list.push_back({std::string(each.name), std::string(each.title)});

@@ -177,6 +177,7 @@ bool Draft::possible(const Operation& operation) const {
              (is_open_file(operation.path) && is(operation.path, FileType::directory));
     case Kind::remount:
     case Kind::remount_read_only:
+    case Kind::crash:
       return open_files_.empty();
     case Kind::tmpfile:
       return !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;

@@ -143,6 +143,8 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return vfs.freeze();
     case Kind::evict:
       return vfs.drop_caches();
+    case Kind::crash:
+      return tl::unexpected(Errno{.value = ENOTSUP});
     case Kind::mknod:
       return vfs.make_fifo(operation.path, kModeOfNew);
     case Kind::tmpfile:

@@ -19,7 +19,7 @@ namespace {
 using Kind = Operation::Kind;
 
 /// p path, t target, a attribute, x value, o offset, l length, q offset in the target, f file, v version, m mode,
-/// u user, g group, s seconds, k kind of a node, i flags of an inode, j project.
+/// u user, g group, s seconds, k kind of a node, i flags of an inode, j project, c kind of a crash.
 struct Word {
   Kind kind;
   std::string_view name, signature;
@@ -84,7 +84,8 @@ constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
                                                     {Kind::access, "access", "ps"},
                                                     {Kind::subvolume, "subvolume", "p"},
                                                     {Kind::snapshot, "snapshot", "pt"},
-                                                    {Kind::remove_subvolume, "remove-subvolume", "p"}}};
+                                                    {Kind::remove_subvolume, "remove-subvolume", "p"},
+                                                    {Kind::crash, "crash", "c"}}};
 
 /// As chattr(1) calls them.
 struct InodeFlag {
@@ -138,6 +139,7 @@ bool parse_argument(char letter, std::string_view word, Operation& operation) {
       return true;
     case 't':
     case 'k':
+    case 'c':
       operation.target = word;
       return true;
     case 'a':
@@ -177,6 +179,7 @@ std::string format_argument(char letter, const Operation& operation) {
       return operation.path.empty() ? "." : operation.path;
     case 't':
     case 'k':
+    case 'c':
       return operation.target;
     case 'a':
       return operation.attribute;
@@ -263,6 +266,9 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
   if (operation.kind == Kind::mknod && operation.target != "fifo")
     return fail(subject, fmt::format("\"{}\" is not a kind of node", operation.target),
                 "write \"mknod PATH fifo\"");
+  if (operation.kind == Kind::crash && operation.target != "panic" && operation.target != "power")
+    return fail(subject, fmt::format("\"{}\" is not a kind of crash", operation.target),
+                "write \"crash panic\" or \"crash power\"");
   if (operation.kind == Kind::rest && (operation.seconds < 1 || operation.seconds > kLongestRestSeconds))
     return fail(subject, fmt::format("a rest is 1 to {} seconds", kLongestRestSeconds));
   return {};
@@ -388,11 +394,14 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
     if (operation.kind == Kind::open || operation.kind == Kind::tmpfile)
       open.emplace(operation.thread, operation.target);
     if (operation.kind == Kind::close) open.erase({operation.thread, operation.path});
-    if (operation.kind != Kind::remount && operation.kind != Kind::remount_read_only) continue;
-    if (threads_of(operations) > 1) return "a list with a remount has one thread";
-    if (!open.empty())
-      return fmt::format("operation {}: {} is open at a remount, and nothing is unmounted that is in use", i,
-                         open.begin()->second);
+    const bool crash = operation.kind == Kind::crash;
+    if (!crash && operation.kind != Kind::remount && operation.kind != Kind::remount_read_only) continue;
+    if (threads_of(operations) > 1)
+      return fmt::format("a list with a {} has one thread", crash ? "crash" : "remount");
+    if (open.empty()) continue;
+    return fmt::format(
+        "operation {}: {} is open at a {}", i, open.begin()->second,
+        crash ? "crash, and nothing is open after it" : "remount, and nothing is unmounted that is in use");
   }
   return std::nullopt;
 }

@@ -36,6 +36,8 @@
 //                                             is one thread
 //   remount-ro                                remounted read-only, then writable again; keeps everything, as remount does
 //   freeze                                    FIFREEZE, then FITHAW; keeps everything, too
+//   crash panic         crash power           what was written is on the disk, or only what was flushed is; recovery and mount.
+//                                             What was found is where the rest of the list begins. As remount
 //   evict                                     clean pages, inodes and names leave the cache
 //   rest SECONDS                              nothing: what is older then has been written (promises.h)
 //   join                                      all threads meet
@@ -151,11 +153,12 @@ struct Operation {
     subvolume,
     snapshot,
     remove_subvolume,
+    crash,
   };
   Kind kind = Kind::sync;
   std::string path;
   /// link, rename: the new name; symlink: what it points to; open, tmpfile: "%NAME"; clone, dedupe: the other
-  /// file; mknod: "fifo"
+  /// file; mknod: "fifo"; crash: "panic" or "power"
   std::string target;
   std::string attribute;            ///< setxattr, removexattr
   std::string value;                ///< setxattr
@@ -172,7 +175,7 @@ struct Operation {
   std::int64_t seconds = 0;           ///< touch, access: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 59;
+inline constexpr std::size_t kOperationKinds = 60;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
@@ -201,7 +204,7 @@ Result<std::vector<Operation>> parse_operations(std::string_view text, const std
 /// After success, something may be promised to survive a power cut.
 bool is_persistence_point(const Operation& operation);
 
-/// Why a remount of the list cannot be done: another thread may have a file open, or this one has.
+/// Why a remount or crash of the list cannot be done: another thread may have a file open, or this one has.
 std::optional<std::string> problem_with_remounts(std::span<const Operation> operations);
 
 /// The mark "persisted N", which the agent writes when operation N was such a point and has succeeded.
@@ -226,7 +229,8 @@ std::size_t threads_of(std::span<const Operation> operations);
 /// "%NAME": an open file in place of a path.
 bool is_open_file(std::string_view path);
 
-/// Does it. A write opens, writes and closes; only `open` keeps a file open, in `open_files`.
+/// Does it. A crash is refused with ENOTSUP: only who has the disk can cut its power (harness/explorer/record_workload.h),
+/// elsewhere it is skipped as what the file system does not have. A write opens, writes and closes; only `open` keeps a file open, in `open_files`.
 VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_files);
 
 /// What became of an operation that did not succeed.

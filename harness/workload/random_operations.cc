@@ -52,6 +52,7 @@ class Dice {
       thread_ = static_cast<std::uint8_t>(side_by_side() ? below(options_.threads) : 0);
       for (std::uint32_t draw = 0; draw < kDrawsMost; ++draw) {
         const Operation operation = draw_one();
+        if (operation.kind == Kind::crash) draft_.add({.kind = Kind::sync});
         if (draft_.size(operation.path) < kLargestBytes && is_own(operation) && draft_.try_add(operation))
           break;
       }
@@ -156,7 +157,7 @@ class Dice {
     if (is_direct(operation.kind)) {
       operation.offset = operation.offset / kPage * kPage;
       operation.length = (operation.length + kPage - 1) / kPage * kPage;
-    } else if (is_write(operation.kind) && below(8) == 0) {
+    } else if (is_write(operation.kind) && !options_.whole_blocks && below(8) == 0) {
       operation.length -= below(kStampBytes);
     }
     if (options_.any_byte && zeroes_or_allocates(operation.kind) && below(2) == 0) {
@@ -194,6 +195,9 @@ class Dice {
       case Kind::remount_read_only:
       case Kind::freeze:
       case Kind::evict:
+        break;
+      case Kind::crash:
+        operation.target = below(2) == 0 ? "panic" : "power";
         break;
       case Kind::mkdir:
       case Kind::create:
@@ -261,7 +265,7 @@ class Dice {
       case Kind::truncate:
         operation.path = file();
         operation.length = below(draft_.size(operation.path) / kStampBytes + 8) * kStampBytes;
-        if (below(8) == 0) operation.length += below(kStampBytes);
+        if (!options_.whole_blocks && below(8) == 0) operation.length += below(kStampBytes);
         break;
       default:
         operation.path = file();
@@ -290,6 +294,12 @@ RandomOptions with_later_words(RandomOptions options) {
         1);
   weigh({Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe, Kind::store, Kind::msync}, 3);
   if (options.threads == 1) weigh({Kind::remount, Kind::remount_read_only}, 1);
+  return options;
+}
+
+RandomOptions with_crashes(RandomOptions options) {
+  options.whole_blocks = true;
+  options.weights.at(static_cast<std::size_t>(Kind::crash)) = 3;
   return options;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Everything the operation language can say but whiteouts, drawn from a seed with weights: the fuzzer among
+// Everything the operation language can say but whiteouts and subvolumes, drawn from a seed with weights: the fuzzer among
 // the workloads.
 //
 // With threads, the names fall into as many sets ("s1file2", and a directory "s1dir" each), and every thread
@@ -30,6 +30,7 @@ struct RandomOptions {
   std::uint32_t longest_target = 0;
   bool any_byte =
       false;  ///< of writes, and ranges that are allocated, punched or zeroed: not multiples of 512 only
+  bool whole_blocks = false;  ///< writes and truncations, too, are of multiples of 512
   /// How often each kind is drawn, against the others; 0 leaves it out. In the order of Operation::Kind.
   /// Whiteouts, which many file systems do not know, are left out: they have a pattern of their own. So are
   /// the words that came later (with_later_words): equal seeds keep their lists.
@@ -42,6 +43,9 @@ struct RandomOptions {
 /// With those that came later as well: modes, owners, flags and times, direct writes that are kept, ranges of any byte, ranges moved, shared and mapped, fifos, remounts (of one
 /// thread only), freeze, evict.
 RandomOptions with_later_words(RandomOptions options);
+
+/// With power cuts inside of the list, each behind a sync: what is there after it is known, so that the list can go on.
+RandomOptions with_crashes(RandomOptions options);
 
 /// Equal options give equal lists.
 std::vector<Operation> random_operations(const RandomOptions& options);

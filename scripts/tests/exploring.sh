@@ -142,6 +142,37 @@ exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --ro
 [ "$(perl -MJSON::PP -0777 -ne 'my $f = decode_json($_); print scalar @{$f->{failures}}, " ", $f->{checked} < 200' out)" = "1 1" ] ||
   failed "--stop-at-first continued: $(cat out)"
 
+# a crash inside of a list: what it must keep is judged, and what follows it can be replayed from the recordings of all its legs
+printf '%s\n' 'create a' 'write a 0 8192 1 1' 'fsync a' 'create lost' 'crash power' 'create b' 'fsync b' >crash.txt
+exits 1 "$headcrash" explore --fs ext4-nobarrier --workload crash.txt --strategy lose-all --jobs 1
+says 'at the crash inside of the list, w[0-9]*- of workload.leg-1.hcrec: .*(lost-synced-data)' <err || failed "$(cat err)"
+exits 0 "$headcrash" explore --fs ext4 --workload crash.txt --strategy lose-all --budget 2 --jobs 1 --record legs
+refuses 2 'after the last crash of the list only' -- "$headcrash" explore legs/workload.hcrec --fs ext4 --workload crash.txt
+cat >crash.toml <<EOF
+trials = 1
+filesystems = ["ext4", "ext4+read-only-first"]
+[device]
+size = "64M"
+[workload]
+name = "$scratch/crash.txt"
+[explore]
+strategies = ["lose-all"]
+budget = 4
+keep = true
+EOF
+exits 0 "$headcrash" campaign crash.toml --db crash.db
+[ "$(ask crash.db "SELECT group_concat(kind) FROM (SELECT kind FROM artefact WHERE trial_id = 1 ORDER BY kind)")" = leg-1,recording,workload ] ||
+  failed "the legs are not kept: $(ask crash.db 'SELECT kind, path FROM artefact')"
+exits 0 "$headcrash" replay 1 --db crash.db --state "$(ask crash.db 'SELECT name FROM crash_state WHERE trial_id = 1 ORDER BY id DESC LIMIT 1')"
+[ "$(ask crash.db "SELECT count(*) FROM crash_state WHERE trial_id = 2 AND verdict <> 'clean'")" = 0 ] ||
+  failed "a first mount that recovers: $(ask crash.db 'SELECT name, verdict FROM crash_state')"
+cat >cut.toml <<EOF
+filesystems = ["ext4+read-only-first"]
+[device]
+profiles = ["hp-c2447"]
+EOF
+refuses 2 'ext4+read-only-first is mounted twice after a cut' -- "$headcrash" campaign cut.toml --plan
+
 # an adapter whose command is missing, and one that kills the agent: each costs its own trial
 cat >missing.toml <<'EOF'
 base = "ext4"

@@ -25,6 +25,10 @@ try:
 except ValueError:
     print(f'{name},{adapter},not run,0,"{open(err).read().strip().splitlines()[-1:]}"')
     sys.exit()
+if "error" in told:  # the state at a crash inside of the list failed, or nothing could be explored
+    error = told["error"]
+    print(f'{name},{adapter},{"finding" if status == "1" else "not run"},0,"{error["problem"] if isinstance(error, dict) else error}"', flush=True)
+    sys.exit()
 first = [f for each in told["failures"] for f in each["findings"]][:1]
 what = f'{first[0]["kind"]}: {first[0]["path"]}: {first[0]["expected"]}; found {first[0]["found"]} ({first[0]["tier"]})' if first else ""
 outcome = {"0": "clean", "1": "finding"}.get(status, "not judged")

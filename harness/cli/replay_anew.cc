@@ -1,0 +1,76 @@
+// A recorded finding looked for in a new recording (replay_anew.h).
+#include "harness/cli/replay_anew.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "harness/campaign/campaign.h"
+#include "harness/campaign/explored_trial.h"
+#include "harness/campaign/known_finding.h"
+#include "harness/cli/command.h"
+#include "harness/run/guest_kind.h"
+#include "plugin/base/scratch_folder.h"
+
+namespace headcrash::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+campaign::KnownFinding known(const StoredOutcome& then) {
+  campaign::KnownFinding known{.verdict = then.verdict, .what = {}};
+  for (const oracle::Finding& each : then.findings)
+    known.what.emplace(oracle::name(each.kind), oracle::name(each.tier));
+  return known;
+}
+
+}  // namespace
+
+Result<Replayed> replay_anew(const StoredTrial& trial) {
+  auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
+  if (!campaign) return pass_on(campaign);
+  auto plan = campaign::TrialPlans(*campaign).find(trial.key);
+  if (!plan || plan->cell == nullptr)
+    return fail(trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
+                "it was made by another version of headcrash");
+  campaign::ExploredCell cell = *plan->cell;
+  const std::vector<std::string> packages = cell.filesystem.guest.packages;  // an application's
+  cell.filesystem = trial.filesystem;
+  cell.filesystem.guest.packages = packages;
+  plan->cell = &cell;
+  plan->filesystem = &cell.filesystem;
+
+  auto scratch = base::ScratchFolder::make();
+  if (!scratch) return pass_on(scratch);
+  const fs::path cache = campaign::default_cache(), artefacts = scratch->path() / "artefacts";
+  std::error_code error;
+  fs::create_directories(artefacts, error);
+  if (error) return fail(artefacts.string(), error.message(), "set TMPDIR to a folder with room");
+  const vm::Accelerator accelerator = run::accelerator_of(trial.virtual_time, cache);
+  const auto image = vm::guest_image(cache, cell.filesystem.guest, accelerator);
+  if (!image) return pass_on(image);
+  const std::map<std::string, vm::GuestImage> images{{campaign::guest_of(cell.filesystem), *image}};
+  campaign::FormattedDisks disks(scratch->path() / "formatted");
+  campaign::ExplorationWorker worker({.campaign = &*campaign,
+                                      .disks = &disks,
+                                      .images = &images,
+                                      .accelerator = accelerator,
+                                      .cache = cache,
+                                      .database_folder = scratch->path(),
+                                      .describes_failures = false,
+                                      .interrupted = &interrupted()});
+  const auto again = worker.run(*plan, artefacts, [](const std::string&) {});
+  if (!again) return pass_on(again);
+  const campaign::SoughtFinding sought = campaign::look_for(known(*trial.outcome), *again);
+  Replayed now{.what = fmt::format("{}, anew under Linux {}", again->key, image->kernel_version),
+               .judgement = sought.judgement,
+               .findings = {},
+               .log = {}};
+  if (sought.state == nullptr) return now;
+  now.what += fmt::format(", {}", sought.state->name);
+  for (const db::FindingRecord& each : sought.state->findings)
+    now.findings.push_back(finding_of(each.kind, each.tier, each.path, each.expected, each.found));
+  return now;
+}
+
+}  // namespace headcrash::cli
