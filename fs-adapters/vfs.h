@@ -180,6 +180,9 @@ class Vfs {
   /// Stores through a shared mapping, then msync(MS_SYNC) of the pages touched.
   virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) = 0;
+  /// In how many stretches of consecutive blocks the file lies on the disk, what is dirty written first; 0: it has no
+  /// block of its own.
+  virtual VfsResult<std::uint64_t> pieces(FileHandle) { return refuse(ENOTSUP); }
   virtual VfsResult<void> fsync(FileHandle file) = 0;
   virtual VfsResult<void> fdatasync(FileHandle file) = 0;
 

@@ -316,6 +316,20 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
   return {};
 }
 
+/// A year of office work takes minutes in virtual time, and a year in real time.
+Result<void> check_waits(const StrictTable& root, const Bench& bench) {
+  for (const BenchWorkload& workload : bench.workloads) {
+    if (bench.virtual_time || workload.timed == nullptr || !workload.timed->waits_s) continue;
+    const std::uint64_t waits_s = workload.timed->waits_s(workload.arguments);
+    if (waits_s >= static_cast<std::uint64_t>(bench.step_timeout_s))
+      return fail(root.subject("workload"),
+                  fmt::format("a phase of {} waits for {} s, and these guests' time is the host's",
+                              workload.label, waits_s),
+                  "give --guest virtual, or kind = \"virtual\" under [guest]");
+  }
+  return {};
+}
+
 Result<void> read_clocks(const StrictTable& root, Bench& bench) {
   if (const auto taken = take_timing_clock(root, bench.clock); !taken) return taken;
   if (const auto taken = root.take("setup-clock", bench.setup_clock); !taken) return taken;
@@ -353,7 +367,7 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
         root->take("seed", seed, {.least = 0, .most = INT64_MAX}), root->take("quiescence", bench.quiescence),
         read_clocks(*root, bench), read_devices(*root, bench), read_filesystems(*root, bench),
         read_workloads(*root, std::filesystem::path(file_name).parent_path(), bench),
-        read_repetitions(*root, bench), read_guest(*root, bench)}) {
+        read_repetitions(*root, bench), read_guest(*root, bench), check_waits(*root, bench)}) {
     if (!read) return pass_on(read);
   }
   bench.seed = static_cast<std::uint64_t>(seed);

@@ -126,6 +126,14 @@ TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
   expect_refused(small + large + "devices = [\"tape\"]\n", {"workload[1].devices", "there are"});
 }
 
+TEST(BenchFile, AYearOfWaitingIsForVirtualTime) {
+  const std::string ageing = replaced(kGood, "name = \"lfs-small-file\"", "name = \"ageing\"");
+  const std::string year = replaced(ageing, "files = [200, 400]", "days = 364");
+  expect_refused(year, {"workload", "604800 s", "--guest virtual"});
+  EXPECT_TRUE(parse_bench(year + "[guest]\nkind = \"virtual\"\n", "mine.toml"));
+  EXPECT_TRUE(parse_bench(replaced(year, "days = 364", "days = 364\nday-s = 1"), "mine.toml"));
+}
+
 TEST(BenchFile, DevicesOfOneProfileNeedNames) {
   const std::string second = "[[device]]\nprofiles = [\"hp-c2447\"]\nsize = \"320M\"\nwrite-cache = true\n";
   expect_refused(kGood + second, {"device[1].profiles", "two devices are called \"hp-c2447\""});

@@ -80,7 +80,9 @@ class BenchTrial {
   Step<void> run_tool();
   Step<void> cut_power();
   Step<void> recover();
-  Step<void> recovery_step(const std::string& label, const std::function<Step<void>()>& work);
+  /// `name` is the phase's in the database.
+  Step<void> recovery_step(const std::string& label, const char* name,
+                           const std::function<Step<void>()>& work);
   Step<std::string> read_guest_file(const std::string& path);
   void conclude(const Step<void>& worked);
   void keep_console();
@@ -366,7 +368,8 @@ Step<double> BenchTrial::now_ms() {
   return stats->value("model_ns", 0.0) / kNsPerMs;
 }
 
-Step<void> BenchTrial::recovery_step(const std::string& label, const std::function<Step<void>()>& work) {
+Step<void> BenchTrial::recovery_step(const std::string& label, const char* name,
+                                     const std::function<Step<void>()>& work) {
   const auto start = begin_phase(label, true);
   if (!start) return tl::unexpected(start.error());
   const auto before_ms = now_ms();
@@ -383,10 +386,11 @@ Step<void> BenchTrial::recovery_step(const std::string& label, const std::functi
                     .system_ms = after->system_ms - start->guest.system_ms,
                     .operation = "recoveries",
                     .operations = 1},
-                   {}, label.c_str());
+                   {}, name);
 }
 
-/// Replay as at the next start of the machine, then a whole check, then the mount of what is clean.
+/// Replay as at the next start of the machine, then a whole check, then the mount of what is clean; of a workload that boots,
+/// replay and mount in one, then the check.
 Step<void> BenchTrial::recover() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   if (const auto cut = cut_power(); !cut) return cut;
@@ -404,17 +408,30 @@ Step<void> BenchTrial::recover() {
       return tl::unexpected(fmt::format("exit code {}: {}", ended->exit_code, ended->output));
     return {};
   };
-  const auto replayed = recovery_step("replay", [&]() -> Step<void> {
+  if (cell_.workload->timed->boots) {
+    const auto booted = recovery_step("power on to mounted", "mount", [&]() -> Step<void> {
+      if (!filesystem.replay_by_mount) {
+        if (const auto replayed = run(filesystem.replay); !replayed) return replayed;
+      }
+      return mount();
+    });
+    if (!booted || filesystem.check.argv.empty()) return booted;
+    if (const auto unmounted = step(session_->unmount()); !unmounted) return unmounted;
+    if (const auto checked = recovery_step("fsck", "fsck", [&] { return run(filesystem.check); }); !checked)
+      return checked;
+    return mount();
+  }
+  const auto replayed = recovery_step("replay", "replay", [&]() -> Step<void> {
     if (!filesystem.replay_by_mount) return run(filesystem.replay);
     const auto mounted = mount();
     return mounted ? step(session_->unmount()) : mounted;
   });
   if (!replayed) return replayed;
   if (!filesystem.check.argv.empty()) {
-    if (const auto checked = recovery_step("fsck", [&] { return run(filesystem.check); }); !checked)
+    if (const auto checked = recovery_step("fsck", "fsck", [&] { return run(filesystem.check); }); !checked)
       return checked;
   }
-  return recovery_step("mount", mount);
+  return recovery_step("mount", "mount", mount);
 }
 
 // ---- a tool

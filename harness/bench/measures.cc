@@ -28,6 +28,16 @@ void add_latencies(const json& latency, double slower, std::vector<db::MetricRec
   }
 }
 
+/// Smith and Seltzer 1997: the share of the blocks, a file's first one left out, that lie behind the one before.
+void add_layout(const json& layout, std::vector<db::MetricRecord>& metrics) {
+  if (!layout.is_object()) return;
+  const auto files = layout.at("files").get<double>(), blocks = layout.at("blocks").get<double>(),
+             pieces = layout.at("pieces").get<double>();
+  metrics.push_back({"layout.files", "", files});
+  metrics.push_back({"layout.pieces", "", pieces});
+  if (blocks > files) metrics.push_back({"layout.score", "", (blocks - pieces) / (blocks - files)});
+}
+
 }  // namespace
 
 double slowdown(const std::string& clock) {
@@ -49,6 +59,7 @@ Result<db::MeasureRecord> measure_from_answer(const json& answer, double slower,
     measure.app_bytes_read = answer.at("bytes_read").get<std::int64_t>();
     measure.app_bytes_written = answer.at("bytes_written").get<std::int64_t>();
     if (answer.contains("latency")) add_latencies(answer["latency"], slower, metrics);
+    if (answer.contains("layout")) add_layout(answer["layout"], metrics);
     return measure;
   } catch (const json::exception& error) {
     return tl::unexpected(misfit("answer of the agent", error.what()));

@@ -26,6 +26,24 @@ TEST(Measures, AnAnswerInTheDevicesTime) {
   EXPECT_EQ(slowdown("real"), 1);
 }
 
+TEST(Measures, TheLayoutScoreLeavesOutTheFirstBlockOfAFile) {
+  json answer = kAnswer;
+  answer["latency"] = nullptr;
+  const auto score = [&](int files, int blocks, int pieces) {
+    answer["layout"] = {{"files", files}, {"blocks", blocks}, {"pieces", pieces}};
+    std::vector<db::MetricRecord> metrics;
+    EXPECT_TRUE(measure_from_answer(answer, 1, metrics));
+    return metrics.size() == 3 && metrics[2].name == "layout.score" ? metrics[2].value : -1;
+  };
+  EXPECT_DOUBLE_EQ(score(2, 22, 2), 1) << "both whole";
+  EXPECT_DOUBLE_EQ(score(2, 22, 22), 0) << "no two blocks together";
+  EXPECT_DOUBLE_EQ(score(2, 22, 7), 0.75);
+  answer["layout"] = nullptr;
+  std::vector<db::MetricRecord> none;
+  ASSERT_TRUE(measure_from_answer(answer, 1, none));
+  EXPECT_TRUE(none.empty());
+}
+
 TEST(Measures, AnAnswerOfAnotherBuildIsAnError) {
   for (const auto& [key, value] : kAnswer.items()) {
     if (key == "ok" || key == "latency") continue;

@@ -311,6 +311,11 @@ json latency_of(const LatencyHistogram& latencies) {
           {"max_ns", told.max_ns}, {"buckets", told.buckets}};
 }
 
+json layout_of(const timed::Layout& layout) {
+  if (layout.files == 0) return nullptr;
+  return {{"files", layout.files}, {"blocks", layout.blocks}, {"pieces", layout.pieces}};
+}
+
 /// One phase of a timed workload.
 Answer timed_phase(const json& request, const Sender&) {
   const auto workload = timed::find_timed_workload(text_of(request, "workload"));
@@ -334,7 +339,8 @@ Answer timed_phase(const json& request, const Sender&) {
               {"operations", measured->tally.operations},
               {"bytes_read", measured->tally.bytes_read},
               {"bytes_written", measured->tally.bytes_written},
-              {"latency", latency_of(measured->tally.latencies)}};
+              {"latency", latency_of(measured->tally.latencies)},
+              {"layout", layout_of(measured->tally.layout)}};
   if (measured->error) {
     answer["error"] = measured->error->what;
     answer["errno"] = measured->error->error;

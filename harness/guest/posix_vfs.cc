@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/btrfs.h>
 #include <linux/falloc.h>
+#include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
@@ -293,6 +294,33 @@ VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
     done += one->bytes_deduped;
   }
   return {};
+}
+
+/// The kernel tells extents, which may end where the next one goes on.
+VfsResult<std::uint64_t> PosixVfs::pieces(FileHandle file) {
+  constexpr std::size_t kAtOnce = 128;
+  alignas(fiemap) std::array<std::byte, sizeof(fiemap) + kAtOnce * sizeof(fiemap_extent)> room{};
+  auto* const request = reinterpret_cast<fiemap*>(room.data());
+  const auto* const extents = reinterpret_cast<const fiemap_extent*>(room.data() + sizeof *request);
+  std::uint64_t pieces = 0, from = 0, goes_on_at = 0;
+  while (true) {
+    room = {};
+    request->fm_start = from;
+    request->fm_length = FIEMAP_MAX_OFFSET - from;
+    request->fm_flags = FIEMAP_FLAG_SYNC;
+    request->fm_extent_count = kAtOnce;
+    if (::ioctl(descriptor(file), FS_IOC_FIEMAP, request) != 0)
+      return refuse(errno == ENOTTY || errno == EOPNOTSUPP ? ENOTSUP : errno);
+    for (std::uint32_t i = 0; i < request->fm_mapped_extents; ++i) {
+      const fiemap_extent& extent = extents[i];
+      from = extent.fe_logical + extent.fe_length;
+      if ((extent.fe_flags & FIEMAP_EXTENT_DATA_INLINE) != 0) continue;
+      if (pieces == 0 || extent.fe_physical != goes_on_at) ++pieces;
+      goes_on_at = extent.fe_physical + extent.fe_length;
+      if ((extent.fe_flags & FIEMAP_EXTENT_LAST) != 0) return pieces;
+    }
+    if (request->fm_mapped_extents < kAtOnce) return pieces;
+  }
 }
 
 VfsResult<void> PosixVfs::mmap_write(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) {

@@ -40,6 +40,7 @@ class PosixVfs : public Vfs {
   /// The range must lie inside the file (EINVAL otherwise): a mapping cannot make a file longer.
   VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                   std::span<const std::byte> data) override;
+  VfsResult<std::uint64_t> pieces(FileHandle file) override;  ///< FS_IOC_FIEMAP
   VfsResult<void> fsync(FileHandle file) override;
   VfsResult<void> fdatasync(FileHandle file) override;
 

@@ -128,6 +128,21 @@ TEST_F(PosixVfsTest, AllocatesAndPunches) {
   vfs_.close(file);
 }
 
+TEST_F(PosixVfsTest, AFileIsInAsManyPiecesAsItHasStretches) {
+  const FileHandle file = vfs_.open("f", {.create = true}).value();
+  const auto none = vfs_.pieces(file);
+  if (!none && none.error().value == ENOTSUP) GTEST_SKIP() << "no maps of files here";
+  EXPECT_EQ(none.value(), 0U);
+  const std::vector<std::byte> block(4096, std::byte{1});
+  // Holes between them do not let two blocks follow each other on the disk, nor are they pieces.
+  constexpr std::uint64_t kBlocks = 300;
+  for (std::uint64_t i = 0; i < kBlocks; ++i) ASSERT_TRUE(vfs_.pwrite(file, i * 2 * block.size(), block));
+  const std::uint64_t pieces = vfs_.pieces(file).value();
+  EXPECT_GE(pieces, 1U);
+  EXPECT_LE(pieces, kBlocks);
+  ASSERT_TRUE(vfs_.close(file));
+}
+
 TEST_F(PosixVfsTest, AMappingStoresAndIsSynced) {
   const FileHandle file = make("a", std::string(6000, '.'));
   EXPECT_TRUE(vfs_.mmap_write(file, 4090, bytes("through a mapping")));

@@ -63,13 +63,7 @@ class PhaseRun {
     measure_.elapsed_ns = end_ns_ - start_ns;
     measure_.user_ms = cpu_after.user_ms - cpu_before.user_ms;
     measure_.system_ms = cpu_after.system_ms - cpu_before.system_ms;
-    for (const Worker& worker : workers_) {
-      const timed::Tally& tally = worker.user.tally;
-      measure_.tally.operations += tally.operations;
-      measure_.tally.bytes_read += tally.bytes_read;
-      measure_.tally.bytes_written += tally.bytes_written;
-      measure_.tally.latencies.add(tally.latencies);
-    }
+    for (const Worker& worker : workers_) measure_.tally.add(worker.user.tally);
     return std::move(measure_);
   }
 

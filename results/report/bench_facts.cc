@@ -105,6 +105,8 @@ BenchTrial trial_of_bench(const Row& row) {
   t.verdict = row.text("verdict");
   t.summary = row.text("summary");
   t.started_at = row.text("started_at");
+  t.profile = row.text("profile");
+  t.device_bytes = row.integer("device_bytes");
   t.late = row.integer("late") != 0;
   t.host_busy = row.maybe_real("host_busy");
   return t;
@@ -121,6 +123,12 @@ class Gathering {
     }
     count_failures();
     count_marks();
+    for (Contest& contest : bench_.contests) {
+      const auto of_it = std::ranges::find(bench_.trials, contest.device, &BenchTrial::device);
+      if (of_it == bench_.trials.end()) continue;
+      contest.profile = of_it->profile;
+      contest.device_bytes = of_it->device_bytes;
+    }
     for (Contest& contest : bench_.contests) rank(contest);
     return {};
   }

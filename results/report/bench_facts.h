@@ -80,6 +80,8 @@ struct Entrant {
 
 struct Contest {
   std::string device, workload, parameters, scale, phase, operation;
+  std::string profile;            ///< of the device
+  std::int64_t device_bytes = 0;  ///< of it that are used; 0: not known
   bool virtual_time = false;      ///< the guests' clock: processor time is zero
   bool to_quiescence = true;      ///< ranked by; false: some measurement did not wait for it
   std::vector<Entrant> entrants;  ///< ranked ones first, in order; then those that are not
@@ -98,7 +100,8 @@ struct Contest {
 struct BenchTrial {
   std::int64_t id = 0, repetition = 0, seed = 0;
   std::string key, device, workload, parameters, scale, filesystem, variant, clock, verdict, summary,
-      started_at;
+      started_at, profile;
+  std::int64_t device_bytes = 0;
   bool late = false;
   std::optional<double> host_busy;
   bool failed() const { return verdict != "measured"; }

@@ -41,9 +41,22 @@ Section recovery_plots_section(const Benchmark& bench, const std::vector<Plot>& 
       .html =
           Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
           "<p class=\"note\">Time of each step after a power cut (replay, then a check, then the mount of what is "
-          "clean) against one parameter while the others stay: files on the disk, files since the last sync, bytes of "
-          "each. Dashed where the processor was waited for, not the device.</p>\n" +
+          "clean; or all up to a mounted file system, then a check) against one parameter while the others stay: the "
+          "size of the disk, files on it, files since the last sync, bytes of each. Dashed where the processor was waited for, not the device.</p>\n" +
           query_note("bench_measures", bench.facts.run.id)};
+}
+
+Section ageing_section(const Benchmark& bench, const std::vector<Plot>& plots) {
+  if (plots.empty()) return {};
+  return {
+      .id = "ageing",
+      .title = "Over the years of the file system",
+      .html =
+          Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
+          "<p class=\"note\">Each measured phase by the days that the file system had been in use: its time "
+          "until all writes reached the device, and the layout score of the files that it read, the share of "
+          "their blocks that lie right behind the block before (1: no file is in pieces).</p>\n" +
+          query_note("bench_measures", bench.facts.run.id) + query_note("bench_metrics", bench.facts.run.id)};
 }
 
 Section throughput_section(const Benchmark& bench, const std::vector<Plot>& plots) {
@@ -202,6 +215,7 @@ Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison*
   add(bench_overview(bench));
   if (baseline != nullptr) add(baseline_section(*baseline));
   add(ranking_section(bench));
+  add(ageing_section(bench, plots->ageing));
   add(recovery_plots_section(bench, plots->recovery));
   add(throughput_section(bench, plots->throughput));
   add(response_section(bench, *plots));

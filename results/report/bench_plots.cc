@@ -18,6 +18,7 @@ namespace headcrash::report {
 namespace {
 
 constexpr std::size_t kOthersMost = 12;  // of each kind
+constexpr std::string_view kDeviceSize = "size in bytes";
 
 /// Contests that differ only in one parameter.
 struct Series {
@@ -39,6 +40,85 @@ std::vector<Series> series_of(const Benchmark& bench, std::string_view parameter
   }
   std::erase_if(all, [](const Series& each) { return each.by_value.size() < 2; });
   return all;
+}
+
+/// Contests that differ in the device's size only.
+std::vector<Series> sizes_of(const Benchmark& bench) {
+  std::vector<Series> all;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
+  for (const Contest& contest : bench.contests) {
+    if (contest.device_bytes <= 0 || contest.phase.empty()) continue;
+    const auto [place, added] = places.emplace(
+        std::tuple(contest.profile, contest.workload, contest.parameters, contest.phase), all.size());
+    if (added) all.push_back({&contest, contest.parameters, {}});
+    all[place->second].by_value[contest.device_bytes] = &contest;
+  }
+  std::erase_if(all, [](const Series& each) { return each.by_value.size() < 2; });
+  return all;
+}
+
+/// Contests that differ in the age only.
+struct Ages {
+  const Contest* first = nullptr;
+  std::string what;
+  std::map<std::int64_t, const Contest*> by_day;
+};
+
+std::vector<Ages> ages_of(const Benchmark& bench) {
+  std::vector<Ages> all;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
+  for (const Contest& contest : bench.contests) {
+    const auto aged = aged_phase(contest.phase);
+    if (!aged) continue;
+    const auto [place, added] = places.emplace(
+        std::tuple(contest.device, contest.workload, contest.parameters, aged->what), all.size());
+    if (added) all.push_back({&contest, aged->what, {}});
+    all[place->second].by_day[aged->day] = &contest;
+  }
+  std::erase_if(all, [](const Ages& each) { return each.by_day.size() < 2; });
+  return all;
+}
+
+std::optional<double> metric_of(const Benchmark& bench, const Contest& contest, const Entrant& entrant,
+                                std::string_view name) {
+  const auto rows = bench.metrics.find(contest.identity());
+  if (rows == bench.metrics.end()) return std::nullopt;
+  const auto row = std::ranges::find(rows->second, name, &MetricRow::name);
+  if (row == rows->second.end()) return std::nullopt;
+  const auto mean = row->means.find(entrant.name());
+  return mean == row->means.end() ? std::nullopt : std::optional(mean->second);
+}
+
+/// A line for each entrant, of what `value` says of it in a contest.
+template <typename Value>
+std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
+                                                      const char* title, const char* format, const char* top,
+                                                      const Value& value) {
+  std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data
+  for (const auto& [day, contest] : ages.by_day) {
+    for (const Entrant& entrant : contest->entrants) {
+      const std::optional<double> number = value(*contest, entrant);
+      if (!number) continue;
+      auto& line = lines[entrant.name()];
+      line.first = entrant.filesystem;
+      line.second += fmt::format("{}\t{}\n", day, *number);
+    }
+  }
+  if (lines.empty()) return std::nullopt;
+  std::string data, colours, dashes;
+  for (const auto& [name, line] : lines) {
+    data += line.second + "\n\n";
+    colours += fmt::format("{} ", plot_colour(line.first));
+    dashes += fmt::format("{} ", dashes_of.of(name));
+  }
+  const Contest& contest = *ages.first;
+  return std::pair(
+      Drawing{250,
+              fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nunit = \"{}\"\ntop = \"{}\"\n{}",
+                          lines.size(), colours, dashes, format, top, data_block("data", data)),
+              "age.gp", fmt::format("{} of {} against age on {}", title, ages.what, contest.device)},
+      fmt::format("<b>{}</b> {} <small>{} &middot; {}</small>", escape(ages.what), title,
+                  escape(contest.device), escape(contest.workload)));
 }
 
 /// A step of recovery, whatever it waited for: dashed where that was not the device.
@@ -68,14 +148,15 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
     dashes += line.unranked ? "11 " : "1 ";
   }
   const Contest& contest = *series.first;
+  const std::string& place = parameter == kDeviceSize ? contest.profile : contest.device;
   return std::pair(
       Drawing{270,
               fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nparameter = \"{}\"\n{}",
                           lines.size(), colours, dashes, parameter, data_block("data", data)),
               "recovery_size.gp",
-              fmt::format("time of {} against {} on {}", contest.phase, parameter, contest.device)},
+              fmt::format("time of {} against {} on {}", contest.phase, parameter, place)},
       fmt::format("<b>{}</b> by {} <small>{} &middot; {}</small>", escape(contest.phase), escape(parameter),
-                  escape(contest.device), escape(series.rest)));
+                  escape(place), escape(series.rest)));
 }
 
 /// A closed system: each user waits for its operation before the next one, so that the response time is users
@@ -201,6 +282,17 @@ std::vector<std::string> entrant_names(const Benchmark& bench) {
   return {names.begin(), names.end()};
 }
 
+std::optional<AgedPhase> aged_phase(const std::string& phase) {
+  constexpr std::string_view kDay = " day ";
+  const std::size_t at = phase.rfind(kDay);
+  if (at == std::string::npos || at == 0) return std::nullopt;
+  AgedPhase aged{.what = phase.substr(0, at)};
+  const char* const end = phase.data() + phase.size();
+  const auto [stop, problem] = std::from_chars(phase.data() + at + kDay.size(), end, aged.day);
+  if (problem != std::errc{} || stop != end || aged.day < 0) return std::nullopt;
+  return aged;
+}
+
 std::optional<ParameterValue> value_in(const std::string& parameters, std::string_view name) {
   std::istringstream words(parameters);
   ParameterValue found;
@@ -227,6 +319,23 @@ Result<BenchPlots> bench_plots(const Benchmark& bench) {
     drawings.push_back(titled.first);
     places.emplace_back(&to, titled.second);
   };
+  std::vector<Ages> ages = ages_of(bench);
+  if (ages.size() > kOthersMost) ages.resize(kOthersMost);
+  for (const Ages& each : ages) {
+    if (const auto drawing = by_age(each, dashes, "time", "%.1s %cs", "*",
+                                    [](const Contest&, const Entrant& entrant) -> std::optional<double> {
+                                      if (entrant.measurements.empty()) return std::nullopt;
+                                      return entrant.standing.ranking.mean / 1e3;
+                                    }))
+      add(*drawing, plots.ageing);
+  }
+  for (const Ages& each : ages) {
+    if (const auto drawing = by_age(each, dashes, "layout score", "%.1f", "1",
+                                    [&](const Contest& contest, const Entrant& entrant) {
+                                      return metric_of(bench, contest, entrant, "layout.score");
+                                    }))
+      add(*drawing, plots.ageing);
+  }
   std::size_t throughputs = 0, plots_of_recovery = 0;
   for (const std::string_view parameter : {"files", "dirty", "file-bytes"}) {
     for (const Series& series : series_of(bench, parameter)) {
@@ -235,6 +344,13 @@ Result<BenchPlots> bench_plots(const Benchmark& bench) {
         add(*drawing, plots.recovery);
         ++plots_of_recovery;
       }
+    }
+  }
+  for (const Series& series : sizes_of(bench)) {
+    if (series.first->workload != "boot-after-cut" || plots_of_recovery == kOthersMost) continue;
+    if (const auto drawing = recovery_of(series, kDeviceSize)) {
+      add(*drawing, plots.recovery);
+      ++plots_of_recovery;
     }
   }
   for (const Series& series : series_of(bench, "users")) {

@@ -12,6 +12,7 @@
 namespace headcrash::report {
 
 struct BenchPlots {
+  std::vector<Plot> ageing;  ///< where phases were repeated at several ages: their times, then how files lie
   std::vector<Plot> recovery;    ///< where a workload that ends in a cut had several sizes
   std::vector<Plot> throughput;  ///< where a workload was run by several numbers of users
   std::vector<Plot> latency;     ///< one per device and workload
@@ -23,6 +24,13 @@ struct BenchPlots {
 std::vector<std::string> entrant_names(const Benchmark& bench);
 
 Result<BenchPlots> bench_plots(const Benchmark& bench);
+
+/// Of a phase "read-old day 91" what was measured, and at which age.
+struct AgedPhase {
+  std::string what;
+  std::int64_t day = 0;
+};
+std::optional<AgedPhase> aged_phase(const std::string& phase);
 
 /// Of "files=1000 users=4" the name "users": 4 and "files=1000". Only numbers above 0.
 struct ParameterValue {

@@ -372,6 +372,63 @@ TEST_F(BenchReportTest, RecoveryIsDrawnAgainstWhatVaries) {
   EXPECT_TRUE(must(bench_plots(gathered(four_filesystems()))).recovery.empty());
 }
 
+TEST(AgedPhase, TheDayStandsAtTheEnd) {
+  EXPECT_EQ(aged_phase("read-old day 91")->what, "read-old");
+  EXPECT_EQ(aged_phase("read-old day 91")->day, 91);
+  EXPECT_EQ(aged_phase("write day 0")->day, 0);
+  for (const char* none : {"", "read", " day 3", "read day", "read day x", "read day 3 or 4", "read day -1"})
+    EXPECT_FALSE(aged_phase(none)) << none;
+}
+
+TEST_F(BenchReportTest, AgeingIsDrawnAgainstTheDays) {
+  SyntheticBench shape{.name = "ageing", .virtual_time = true};
+  for (const int day : {0, 91, 182}) {
+    for (const char* what : {"read-old", "write"}) {
+      shape.contests.push_back(
+          {.device = "hp-c2447",
+           .workload = "ageing",
+           .parameters = "days=182",
+           .phase = fmt::format("{} day {}", what, day),
+           .scale = "custom",
+           .entrants = {{.filesystem = "ext4", .seconds = {1 + 0.01 * day}, .layout_score = 0.9},
+                        {.filesystem = "xfs", .seconds = {2}, .busy = 0.2}}});
+    }
+  }
+  const BenchPlots plots = must(bench_plots(gathered(shape)));
+  ASSERT_EQ(plots.ageing.size(), 4U) << "two phases, and how the files lie";
+  EXPECT_TRUE(holds(plots.ageing[0].title, "<b>read-old</b> time"));
+  EXPECT_TRUE(holds(plots.ageing[3].title, "<b>write</b> layout score"));
+  EXPECT_TRUE(holds(must(bench_page(gathered(shape), nullptr)), "id=\"ageing\""));
+  shape.contests.resize(2);
+  EXPECT_TRUE(must(bench_plots(gathered(shape))).ageing.empty()) << "one day";
+  EXPECT_TRUE(must(bench_plots(gathered(four_filesystems()))).ageing.empty());
+}
+
+TEST_F(BenchReportTest, RecoveryIsDrawnAgainstTheSizeOfTheDisk) {
+  SyntheticBench shape{.name = "recovery-size", .virtual_time = true};
+  for (const int gigabytes : {1, 10, 100}) {
+    for (const char* phase : {"power on to mounted", "fsck"}) {
+      shape.contests.push_back({.device = fmt::format("sata-7200-{}G", gigabytes),
+                                .workload = "boot-after-cut",
+                                .parameters = "files=1000",
+                                .phase = phase,
+                                .scale = "custom",
+                                .entrants = {{.filesystem = "ext4", .seconds = {0.1 * gigabytes}}},
+                                .profile = "sata-7200",
+                                .device_bytes = std::int64_t{gigabytes} << 30});
+    }
+  }
+  const BenchPlots plots = must(bench_plots(gathered(shape)));
+  ASSERT_EQ(plots.recovery.size(), 2U);
+  const std::string titles = plots.recovery[0].title + plots.recovery[1].title;
+  for (const char* phase : {"power on to mounted", "fsck"})
+    EXPECT_TRUE(
+        holds(titles, fmt::format("<b>{}</b> by size in bytes <small>sata-7200 &middot; files", phase)))
+        << titles;
+  for (SyntheticContest& contest : shape.contests) contest.device_bytes = 1 << 30;
+  EXPECT_TRUE(must(bench_plots(gathered(shape))).recovery.empty()) << "one size";
+}
+
 /// The cell of the map with this tooltip: its class and its content.
 std::string map_cell(const std::string& page, const std::string& hint) {
   const auto at = page.find("title=\"" + hint);

@@ -295,7 +295,9 @@ ORDER BY device, workload, parameters, scale, virtual_time, min(ordinal), phase,
 -- name: bench_trials
 -- Every trial of a benchmark; of a failed one, why.
 SELECT id, key, device, workload, parameters, scale, filesystem, variant, repetition, seed, clock, verdict, summary, late,
-  host_busy, started_at, wall_ms
+  host_busy, started_at, wall_ms,
+  (SELECT profile FROM device WHERE trial_id = trial.id AND ordinal = 0) AS profile,
+  (SELECT sectors * 512 FROM device WHERE trial_id = trial.id AND ordinal = 0) AS device_bytes
 FROM trial WHERE run_id = :run ORDER BY device, workload, parameters, scale, filesystem, variant, repetition, id;
 
 -- name: bench_metrics

@@ -84,6 +84,7 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
                      {"hd0.nvram.read_hits", "", 3}};
   }
   phase.metrics.push_back({"operation.p99", "ms", seconds * 11});
+  if (entrant.layout_score > 0) phase.metrics.push_back({"layout.score", "", entrant.layout_score});
   phase.measure = measure;
   return phase;
 }
@@ -111,7 +112,8 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
   t.wall_ms = 9000;
   t.late = shape.late_every > 0 && number % static_cast<std::size_t>(shape.late_every) == 0;
   t.host_busy = shape.host_busy;
-  t.devices = {{"hd0", contest.device, 2'054'864, std::nullopt}};
+  t.devices = {{"hd0", contest.profile.empty() ? contest.device : contest.profile, contest.device_bytes / 512,
+                std::nullopt}};
   if (contest.device.find("raid") != std::string::npos) {
     t.devices.push_back({"hd0.0", "sun-4.2g", 1'027'432, 0});
     t.devices.push_back({"hd0.1", "sun-4.2g", 1'027'432, 0});

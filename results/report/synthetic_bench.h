@@ -15,11 +15,14 @@ struct SyntheticEntrant {
   std::size_t failed = 0;       ///< further repetitions that failed, after having left a number behind
   std::string variant;
   double processor = 0.12;  ///< share of the time that the guest's was at work
+  double layout_score = 0;  ///< of the files that were read; 0: not told
 };
 
 struct SyntheticContest {
   std::string device, workload, parameters, phase, scale;
   std::vector<SyntheticEntrant> entrants;
+  std::string profile = {};  ///< the device's; empty: as the device is called
+  std::int64_t device_bytes = 2'054'864 * 512LL;
 };
 
 struct SyntheticBench {

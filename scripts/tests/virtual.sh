@@ -174,4 +174,58 @@ exits 0 "$headcrash" query --db one/bench.db --csv "SELECT DISTINCT t.clock, r.a
 says '^virtual,user-mode' <out || failed "which clock it was: $(cat out)"
 sed 's/^filesystems/seed = 2\n&/' bench.toml >other.toml
 exits 0 "$headcrash" bench other.toml --guest virtual --db other.db
+
+# two weeks of office work, and a boot after a cut on disks of two sizes; both twice
+cat >ageing.toml <<'T'
+filesystems = ["f2fs", "xfs"]
+[[device]]
+profiles = ["sata-7200"]
+size = "320M"
+[[workload]]
+name = "ageing"
+scale = "scaled"
+[repetitions]
+least = 1
+most = 1
+[guest]
+kind = "virtual"
+T
+cat >size.toml <<'T'
+filesystems = ["ext4", "ext4-nojournal", "nilfs2"]
+[[device]]
+profiles = ["sata-7200"]
+name = "small"
+size = "256M"
+[[device]]
+profiles = ["sata-7200"]
+name = "large"
+size = "16G"
+[[workload]]
+name = "boot-after-cut"
+scale = "scaled"
+[repetitions]
+least = 1
+most = 1
+[guest]
+kind = "virtual"
+T
+for bench in ageing size; do
+  for run in one two; do
+    exits 0 "$headcrash" bench $bench.toml --db "$run/$bench.db"
+    exits 0 "$headcrash" report --db "$run/$bench.db" -o "$run/$bench" --csv "$run/$bench"
+  done
+  cmp one/$bench/rankings.csv two/$bench/rankings.csv || failed "two runs of $bench differ"
+done
+grep -q 'id="ageing"' one/ageing/report.html || failed "no plots over age"
+grep -q 'id="recovery"' one/size/report.html || failed "no plots over size"
+python3 - <<'P' || failed "what they measured"
+import csv
+score = {(r["filesystem"], r["phase"]): float(r["mean"]) for r in csv.DictReader(open("one/ageing/metrics.csv")) if r["name"] == "layout.score"}
+assert {phase for _, phase in score} == {f"{what} day {day}" for what in ("read-old", "read-new", "read") for day in (0, 7, 14)}, score
+assert all(0 < value <= 1 for value in score.values()), score
+mounted = {(r["device"], r["filesystem"]): float(r["elapsed_mean_ms"]) for r in csv.DictReader(open("one/size/rankings.csv")) if r["phase"] == "power on to mounted"}
+assert len(mounted) == 6, mounted
+grows = lambda name: mounted["large", name] / mounted["small", name]
+assert grows("ext4-nojournal") > 2 * grows("ext4"), mounted  # e2fsck looks at all of the disk, the journal at itself
+P
 echo "virtual: all as it should be"

@@ -11,11 +11,12 @@
 namespace headcrash::timed {
 
 std::span<const TimedWorkload> timed_workloads() {
-  static const std::array kAll{
-      n_user_copy(),     n_user_remove(), create_1k(),      remove_1k(),      create_remove_1k(), andrew(),
-      andrew_modified(), sdet(),          lfs_small_file(), lfs_large_file(), empty_files(),      chen_r2(),
-      chen_r3(),         chen_burst(),    chen_fsync(),     dbench(),         postmark(),         laddis(),
-      recovery(),        source_tree(),   mail_spool()};
+  static const std::array kAll{n_user_copy(),      n_user_remove(),  create_1k(),       remove_1k(),
+                               create_remove_1k(), andrew(),         andrew_modified(), sdet(),
+                               lfs_small_file(),   lfs_large_file(), empty_files(),     chen_r2(),
+                               chen_r3(),          chen_burst(),     chen_fsync(),      dbench(),
+                               postmark(),         laddis(),         recovery(),        boot_after_cut(),
+                               source_tree(),      mail_spool(),     ageing()};
   return kAll;
 }
 
@@ -50,6 +51,16 @@ Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled, const
     arguments[name] = value;
   }
   return arguments;
+}
+
+void Tally::add(const Tally& other) {
+  operations += other.operations;
+  bytes_read += other.bytes_read;
+  bytes_written += other.bytes_written;
+  latencies.add(other.latencies);
+  layout.files += other.layout.files;
+  layout.blocks += other.layout.blocks;
+  layout.pieces += other.layout.pieces;
 }
 
 std::uint64_t argument(const Arguments& arguments, std::string_view name) {

@@ -123,6 +123,20 @@ PhaseResult FileWork::read(const TimedFile& file) {
   });
 }
 
+PhaseResult FileWork::look_at_layout(const TimedFile& file) {
+  const std::uint64_t blocks = (file.bytes + Layout::kBlockBytes - 1) / Layout::kBlockBytes;
+  if (blocks < 2) return {};
+  return with_open(file, {}, "open", [&](FileHandle handle) -> PhaseResult {
+    const auto pieces = user_.vfs.pieces(handle);
+    if (!pieces && pieces.error().value == ENOTSUP) return {};
+    if (!pieces) return phase_error("map", file.path, pieces.error().value);
+    ++user_.tally.layout.files;
+    user_.tally.layout.blocks += blocks;
+    user_.tally.layout.pieces += std::max<std::uint64_t>(*pieces, 1);
+    return {};
+  });
+}
+
 PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
   TimedFile copied = from;
   copied.path = to;

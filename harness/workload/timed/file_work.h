@@ -41,6 +41,8 @@ class FileWork {
   PhaseResult create(const TimedFile& file);
   /// Opens it, reads up to its end, compares, closes it.
   PhaseResult read(const TimedFile& file);
+  /// How it lies on the disk is counted, if the file system tells.
+  PhaseResult look_at_layout(const TimedFile& file);
   /// What cp does: reads `from` and writes the same bytes to a new `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);
 

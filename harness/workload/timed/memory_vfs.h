@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,10 @@ class MemoryVfs : public Vfs {
     bool operator==(const Counts&) const = default;
   };
   Counts counts;
-  std::uint64_t trace = 0;  ///< a hash of all calls in their order
+  std::uint64_t trace = 0;              ///< a hash of all calls in their order
+  std::function<std::int64_t()> clock;  ///< asked at each write, if there is one
+  std::int64_t first_write_at = -1, last_write_at = -1;
+  std::optional<std::uint64_t> pieces_of_a_file;
   std::uint64_t capacity_bytes = 1ULL << 40, capacity_names = 1ULL << 40;
 
   std::map<std::string, std::vector<std::byte>>& files() { return files_; }
@@ -62,6 +67,8 @@ class MemoryVfs : public Vfs {
   VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override {
     auto& bytes = of(file);
     ++counts.writes;
+    if (clock) last_write_at = clock();
+    if (first_write_at < 0) first_write_at = last_write_at;
     std::uint64_t used = 0;
     for (const auto& [name, content] : files_) used += capacity_bytes < (1ULL << 40) ? content.size() : 0;
     const std::uint64_t end = std::max<std::uint64_t>(bytes.size(), offset + data.size());
@@ -71,6 +78,9 @@ class MemoryVfs : public Vfs {
     counts.bytes_written += data.size();
     note("write", name_of(file), offset * 31 + data.size());
     return {};
+  }
+  VfsResult<std::uint64_t> pieces(FileHandle) override {
+    return pieces_of_a_file ? VfsResult<std::uint64_t>(*pieces_of_a_file) : refuse(ENOTSUP);
   }
   VfsResult<void> fsync(FileHandle file) override {
     ++counts.fsyncs;
@@ -107,6 +117,7 @@ class MemoryVfs : public Vfs {
     auto node = files_.extract(std::string(from));
     if (node.empty()) return refuse(ENOENT);
     forget(std::string(from));
+    if (files_.erase(std::string(to)) > 0) forget(std::string(to));
     ++counts.renames;
     node.key() = to;
     files_.insert(std::move(node));

@@ -72,6 +72,13 @@ std::vector<Phase> recovery_phases(const Arguments& arguments) {
            }}};
 }
 
+std::vector<Parameter> recovery_parameters() {
+  return {{"files", 4'000, 500, 1, 10'000'000, "on the disk, synced: our choice"},
+          {"dirty", 1'000, 100, 0, 10'000'000, "since then, each with fsync: 10 MB of 10 KB files"},
+          {"file-bytes", 10'240, 4'096, 0, 64 << 20, "1, 10 or 100 KB"},
+          {"files-per-folder", 100, 100, 1, 10'000'000, "our choice: the source is silent"}};
+}
+
 }  // namespace
 
 TimedWorkload recovery() {
@@ -79,12 +86,19 @@ TimedWorkload recovery() {
           .title = "times replay, check and mount after a power cut, by files on the disk and in the log",
           .source = "Rosenblum 1992, section 6.2.1.3",
           .operation = "files",
-          .parameters = {{"files", 4'000, 500, 1, 10'000'000, "on the disk, synced: our choice"},
-                         {"dirty", 1'000, 100, 0, 10'000'000,
-                          "since then, each with fsync: 10 MB of 10 KB files"},
-                         {"file-bytes", 10'240, 4'096, 0, 64 << 20, "1, 10 or 100 KB"},
-                         {"files-per-folder", 100, 100, 1, 10'000'000, "our choice: the source is silent"}},
+          .parameters = recovery_parameters(),
           .phases = recovery_phases};
+}
+
+/// The same, from power on to mounted: what a boot waits for, by the size of the disk.
+TimedWorkload boot_after_cut() {
+  return {.name = "boot-after-cut",
+          .title = "time from power on to a mounted file system after a power cut, then of a whole check",
+          .source = "after Rosenblum 1992, section 6.2.1.3",
+          .operation = "files",
+          .parameters = recovery_parameters(),
+          .phases = recovery_phases,
+          .boots = true};
 }
 
 }  // namespace headcrash::timed

@@ -45,8 +45,18 @@ inline const std::vector<Small>& small_ones() {
         {"file-kib", 24}},
        1},
       {"recovery", {{"files", 20}, {"dirty", 10}, {"files-per-folder", 7}}, 1},
+      {"boot-after-cut", {{"files", 20}, {"dirty", 10}, {"files-per-folder", 7}}, 1},
       {"source-tree", {{"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}}, 0},
-      {"mail-spool", {{"users", 3}, {"messages", 12}, {"kept", 4}}, 1}};
+      {"mail-spool", {{"users", 3}, {"messages", 12}, {"kept", 4}}, 1},
+      {"ageing",
+       {{"users", 2},
+        {"days", 2},
+        {"every-days", 1},
+        {"in-use-kib", 600},
+        {"written-kib", 400},
+        {"probe-kib", 100},
+        {"day-s", 0}},
+       17}};
   return kAll;
 }
 

@@ -49,11 +49,20 @@ class Pace {
   virtual void sleep_until(std::int64_t at_ns) = 0;  ///< for workloads that arrive at a rate
 };
 
+/// How files lie on the disk, where the file system tells: those of two blocks and more.
+struct Layout {
+  static constexpr std::uint64_t kBlockBytes = 4096;
+  std::uint64_t files = 0, blocks = 0;
+  std::uint64_t pieces = 0;  ///< stretches of consecutive blocks
+};
+
 /// What a user has done, as the application sees it.
 struct Tally {
   std::uint64_t operations = 0;  ///< in the workload's own unit: files made, transactions, scripts
   std::uint64_t bytes_read = 0, bytes_written = 0;
   LatencyHistogram latencies;  ///< of single operations, where the workload is about them
+  Layout layout;               ///< of the files that were asked for
+  void add(const Tally& other);
 };
 
 /// Why a phase ended early: the file system refused, or gave back what was not written.
@@ -93,6 +102,10 @@ struct TimedWorkload {
   std::string_view operation;  ///< what Tally::operations counts, plural: "files"
   std::vector<Parameter> parameters;
   std::function<std::vector<Phase>(const Arguments&)> phases;
+  /// After the cut all that a boot does until the file system is mounted is one step, and the check comes later.
+  bool boots = false;
+  /// How long its users wait in one phase, whatever the file system does; null: they do not.
+  std::function<std::uint64_t(const Arguments&)> waits_s = {};
 };
 
 /// All of them, in the order of the documentation.

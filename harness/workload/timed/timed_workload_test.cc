@@ -10,6 +10,7 @@
 #include "harness/workload/timed/dbench_load.h"
 #include "harness/workload/timed/file_tree.h"
 #include "harness/workload/timed/memory_vfs.h"
+#include "harness/workload/timed/office.h"
 #include "harness/workload/timed/small_ones.h"
 
 namespace headcrash::timed {
@@ -43,10 +44,7 @@ struct Trial {
                 .seed = seed,
                 .interrupted = interrupted};
       if (const PhaseResult done = phases[number].body(user); !done) return done;
-      tally.operations += user.tally.operations;
-      tally.bytes_read += user.tally.bytes_read;
-      tally.bytes_written += user.tally.bytes_written;
-      tally.latencies.add(user.tally.latencies);
+      tally.add(user.tally);
     }
     return {};
   }
@@ -321,6 +319,92 @@ TEST(TimedWorkloads, SdetStartsAProgramForEachCommand) {
   EXPECT_EQ(run.vfs.programs_started, 0U);
   ASSERT_TRUE(run.phase(1));
   EXPECT_EQ(run.vfs.programs_started, 2 * (96U + 2 * 3U)) << "and three more for each of two makes";
+}
+
+/// What office.h says of a day, over some weeks: hours, weekend, amounts, and what there is in the evening.
+TEST(TimedWorkloads, OfficeWorkHasHoursAndAWeekend) {
+  constexpr std::int64_t kHour = 3600 * kNsPerSecond;
+  const Arguments weeks{{"users", 1},         {"days", 21},         {"every-days", 1},
+                        {"in-use-kib", 4096}, {"written-kib", 400}, {"probe-kib", 8}};
+  Trial run("ageing", weeks);
+  run.pace.call_ns = 0;
+  ASSERT_TRUE(run.phase(0));
+  std::uint64_t day = 0;
+  for (std::size_t i = 1; i < run.phases.size(); ++i) {
+    const bool works = run.phases[i].name.starts_with("work until day ");
+    const std::int64_t start_ns = run.pace.now_ns();
+    const std::uint64_t written = run.vfs.counts.bytes_written;
+    run.vfs.first_write_at = run.vfs.last_write_at = -1;
+    run.vfs.clock = [&] { return run.pace.now_ns(); };
+    ASSERT_TRUE(run.phase(i)) << run.phases[i].name;
+    if (!works) continue;
+    SCOPED_TRACE(run.phases[i].name);
+    EXPECT_EQ(run.pace.now_ns() - start_ns, 24 * kHour) << "the night belongs to the phase";
+    const std::uint64_t today = run.vfs.counts.bytes_written - written;
+    if (day++ % 7 >= 5) {
+      EXPECT_EQ(today, 0U);
+      continue;
+    }
+    EXPECT_GE(today, 400U << 10);
+    EXPECT_LE(today, (400U << 10) + (2U << 20)) << "the last job ends the day";
+    EXPECT_EQ(run.vfs.first_write_at - start_ns, 9 * kHour);
+    EXPECT_LE(run.vfs.last_write_at - start_ns, 17 * kHour);
+    std::uint64_t kept = 0;
+    for (const auto& [path, bytes] : run.vfs.files()) {
+      EXPECT_EQ(path.find("/tmp/"), std::string::npos) << "temporary files are gone in the evening";
+      kept += bytes.size();
+    }
+    EXPECT_LE(kept, (4096U << 10) + 3 * (1U << 20) + (9U << 10)) << "what is kept, and three logs";
+    EXPECT_GE(kept, 2048U << 10);
+  }
+  EXPECT_EQ(day, 21U);
+}
+
+TEST(TimedWorkloads, OfficeFilesHaveTheMeanOfTheirSource) {
+  Dice dice(1);
+  double sum = 0;
+  std::size_t small = 0;
+  constexpr int kFiles = 200'000;
+  for (int i = 0; i < kFiles; ++i) {
+    const std::uint64_t bytes = office_file_bytes(dice);
+    ASSERT_GE(bytes, 2U);
+    ASSERT_LE(bytes, 2U << 20);
+    sum += static_cast<double>(bytes);
+    small += bytes <= 4096 ? 1 : 0;
+  }
+  EXPECT_NEAR(sum / kFiles, 23.1 * 1024, 0.1 * 23.1 * 1024);
+  EXPECT_NEAR(static_cast<double>(small) / kFiles, 0.6, 0.05);
+}
+
+/// Two measurements of the same age see the same files, whatever was measured before.
+TEST(TimedWorkloads, AnAgeIsTheSameHoweverOftenItWasMeasured) {
+  const Arguments often{{"users", 2},         {"days", 8},          {"every-days", 2},
+                        {"in-use-kib", 1024}, {"written-kib", 300}, {"probe-kib", 64}};
+  Arguments once = often;
+  once["every-days"] = 8;
+  Trial one("ageing", often), other("ageing", once);
+  ASSERT_TRUE(one.from(0));
+  ASSERT_TRUE(other.from(0));
+  EXPECT_EQ(one.vfs.files(), other.vfs.files());
+}
+
+TEST(TimedWorkloads, FilesAreAskedHowTheyLie) {
+  Trial run("ageing", {{"users", 1}, {"days", 0}, {"in-use-kib", 2048}, {"probe-kib", 256}, {"day-s", 0}});
+  run.vfs.pieces_of_a_file = 3;
+  ASSERT_TRUE(run.phase(0));
+  for (std::size_t i = 1; i + 1 < run.phases.size(); ++i) {
+    ASSERT_TRUE(run.phase(i));
+    SCOPED_TRACE(run.phases[i].name);
+    const Layout& layout = run.tally.layout;
+    if (!run.phases[i].name.starts_with("read")) {
+      EXPECT_EQ(layout.files, 0U);
+      continue;
+    }
+    EXPECT_GT(layout.files, 0U);
+    EXPECT_LT(layout.files, run.tally.operations) << "not those of one block";
+    EXPECT_EQ(layout.pieces, 3 * layout.files);
+    EXPECT_GE(layout.blocks, 2 * layout.files);
+  }
 }
 
 TEST(TimedWorkloads, PostmarkPairsItsTransactions) {

@@ -24,7 +24,9 @@ TimedWorkload dbench();
 TimedWorkload postmark();
 TimedWorkload laddis();
 TimedWorkload recovery();
+TimedWorkload boot_after_cut();
 TimedWorkload source_tree();
 TimedWorkload mail_spool();
+TimedWorkload ageing();
 
 }  // namespace headcrash::timed

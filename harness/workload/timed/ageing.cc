@@ -1,0 +1,190 @@
+// A file system grows old under office work (office.h), and is measured at several ages.
+//
+//   move-in                   each user's files are made (not measured)
+//   -- at each age --
+//   read-old day N            the eighth of all files that has not been changed for longest, in that order (cold)
+//   read-new day N            the eighth last changed (cold)
+//   write day N               new files: half of `probe-kib` in files as the others are, half in one file of each user
+//   read day N                the same files (cold): how they lie tells what the free space is like
+//   clear day N               they are removed (not measured)
+//   -- until the next age --
+//   work until day N          days of work, nights and weekends in which the file system has time for itself (not measured)
+//   verify                    every file is there with its content
+//
+// Each reading phase asks how its files lie on the disk, after having read them: the layout score is the share of their
+// blocks that lie right behind the block before (Smith and Seltzer).
+//
+// Source: Smith and Seltzer, "File System Aging: Increasing the Relevance of File System Benchmarks", SIGMETRICS 1997: files
+// of users over ten months, the layout score, measurements of files that are there and of new ones. Theirs is a
+// replay of one server's files, which is not at hand; our load is drawn. From a paper: how much is written, Rosenblum 1992,
+// table 6-2, /user6, home directories: 4.4 MB an hour where 946 MB are in use (73.9 % of 1280), which is 28 MB a day where
+// there are 256; the mean of 23 KB, from the same row; how wide sizes scatter, Irlam 1993. Estimates: all else, that is the
+// shares of the jobs, the hours, the weekend, the share of the disk in use, what is measured and how much of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/workload/timed/office.h"
+#include "harness/workload/timed/workloads.h"
+
+namespace headcrash::timed {
+namespace {
+
+constexpr std::uint64_t kSecondsADay = 86'400;
+constexpr std::size_t kShareRead = 8;            // one in so many
+constexpr std::uint32_t kFirstProbe = 1U << 25;  // numbers of files: behind all of a user's own
+
+struct Ages {
+  std::uint64_t days = 0, every = 0;
+  explicit Ages(const Arguments& arguments)
+      : days(argument(arguments, "days")), every(argument(arguments, "every-days")) {}
+  std::uint64_t next(std::uint64_t age) const { return std::min(age + every, days); }
+};
+
+/// The user's office as it is after so many days.
+Office office_at(const User& user, std::uint64_t age) {
+  Office office(user);
+  (void)office.move_in(nullptr);
+  (void)office.work_days(0, age, nullptr);
+  return office;
+}
+
+enum class Part : std::uint8_t { oldest, newest, all };
+
+PhaseResult read_files(User& user, std::uint64_t age, Part share) {
+  const std::vector<TimedFile> files = office_at(user, age).files();
+  const std::size_t count = share == Part::all ? files.size() : (files.size() + kShareRead - 1) / kShareRead;
+  const std::size_t first = share == Part::newest ? files.size() - count : 0;
+  FileWork work(user);
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (const auto same = work.operation([&] { return work.read(files[i]); }); !same) return same;
+  }
+  if (share == Part::all) return {};
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (const auto looked = work.look_at_layout(files[i]); !looked) return looked;
+  }
+  return {};
+}
+
+std::string probe_folder(const User& user) {
+  return fmt::format("u{}/probe", user.number);
+}
+
+/// What is written new at an age.
+std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
+  const std::uint64_t half =
+      (argument(user.arguments, "probe-kib") << 10) / argument(user.arguments, "users") / 2;
+  Dice dice(mixed_seed(user.seed, user.number, 2 + age));
+  std::vector<TimedFile> files;
+  const auto add = [&](std::uint64_t bytes) {
+    files.push_back({.path = fmt::format("{}/{}", probe_folder(user), files.size()),
+                     .number = static_cast<std::uint32_t>(user.number) * 2 * kFirstProbe + kFirstProbe +
+                               static_cast<std::uint32_t>(files.size()),
+                     .bytes = bytes,
+                     .rewritten = static_cast<std::uint32_t>(age)});
+  };
+  for (std::uint64_t given = 0; given < half; given += files.back().bytes)
+    add(std::min(office_file_bytes(dice), half - given));
+  add(half);
+  return files;
+}
+
+PhaseResult write_probe(User& user, std::uint64_t age) {
+  FileWork work(user);
+  if (const auto made = work.make_folder(probe_folder(user)); !made) return made;
+  for (const TimedFile& file : probe_of(user, age)) {
+    if (const auto made = work.operation([&] { return work.create(file); }); !made) return made;
+  }
+  return {};
+}
+
+PhaseResult read_probe(User& user, std::uint64_t age) {
+  const std::vector<TimedFile> files = probe_of(user, age);
+  FileWork work(user);
+  for (const TimedFile& file : files) {
+    if (const auto same = work.operation([&] { return work.read(file); }); !same) return same;
+  }
+  for (const TimedFile& file : files) {
+    if (const auto looked = work.look_at_layout(file); !looked) return looked;
+  }
+  return {};
+}
+
+PhaseResult clear_probe(User& user, std::uint64_t age) {
+  FileWork work(user);
+  for (const TimedFile& file : probe_of(user, age)) {
+    if (const auto removed = work.remove(file.path); !removed) return removed;
+  }
+  return work.remove_folder(probe_folder(user));
+}
+
+void measure_at(std::uint64_t age, std::size_t users, std::vector<Phase>& phases) {
+  const auto name = [age](const char* what) { return fmt::format("{} day {}", what, age); };
+  phases.push_back({.name = name("read-old"), .users = users, .cold = true, .body = [age](User& user) {
+                      return read_files(user, age, Part::oldest);
+                    }});
+  phases.push_back({.name = name("read-new"), .users = users, .cold = true, .body = [age](User& user) {
+                      return read_files(user, age, Part::newest);
+                    }});
+  phases.push_back(
+      {.name = name("write"), .users = users, .body = [age](User& user) { return write_probe(user, age); }});
+  phases.push_back({.name = name("read"), .users = users, .cold = true, .body = [age](User& user) {
+                      return read_probe(user, age);
+                    }});
+  phases.push_back({.name = name("clear"), .users = users, .measured = false, .body = [age](User& user) {
+                      return clear_probe(user, age);
+                    }});
+}
+
+std::vector<Phase> ageing_phases(const Arguments& arguments) {
+  const Ages ages(arguments);
+  const std::size_t users = argument(arguments, "users");
+  std::vector<Phase> phases{{.name = "move-in", .users = users, .measured = false, .body = [](User& user) {
+                               FileWork work(user);
+                               return Office(user).move_in(&work);
+                             }}};
+  measure_at(0, users, phases);
+  for (std::uint64_t age = 0; age < ages.days;) {
+    const std::uint64_t from = age;
+    age = ages.next(age);
+    phases.push_back({.name = fmt::format("work until day {}", age),
+                      .users = users,
+                      .measured = false,
+                      .body = [from, age](User& user) {
+                        FileWork work(user);
+                        return office_at(user, from).work_days(from, age, &work);
+                      }});
+    measure_at(age, users, phases);
+  }
+  phases.push_back(
+      {.name = "verify", .users = users, .measured = false, .cold = true, .body = [ages](User& user) {
+         return read_files(user, ages.days, Part::all);
+       }});
+  return phases;
+}
+
+}  // namespace
+
+TimedWorkload ageing() {
+  return {
+      .name = "ageing",
+      .title = "office work for a year: old, new and further files are read and written at several ages",
+      .source = "after Smith and Seltzer 1997; amounts of Rosenblum 1992, table 6-2; the load is ours",
+      .operation = "files",
+      .parameters =
+          {{"users", 4, 2, 1, 64, "our choice"},
+           {"days", 364, 14, 0, 36'400, "a year of whole weeks: our choice; ten months in the source"},
+           {"every-days", 91, 7, 1, 36'400, "between two measurements: our choice"},
+           {"in-use-kib", 262'144, 16'384, 64, 1LL << 32, "of all files: our choice, for a disk of 512 MB"},
+           {"written-kib", 28'672, 1'024, 1, 1LL << 32,
+            "in a working day: Rosenblum 1992, table 6-2, /user6"},
+           {"probe-kib", 16'384, 1'024, 8, 1LL << 32, "of new files at each measurement: our choice"},
+           {"day-s", kSecondsADay, kSecondsADay, 0, 10 * kSecondsADay, "a day"}},
+      .phases = ageing_phases,
+      .waits_s = [](const Arguments& arguments) {
+        return std::min(argument(arguments, "days"), argument(arguments, "every-days")) *
+               argument(arguments, "day-s");
+      }};
+}
+
+}  // namespace headcrash::timed

@@ -1,0 +1,247 @@
+// Days of work (office.h).
+#include "harness/workload/timed/office.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headcrash::timed {
+namespace {
+
+constexpr std::uint32_t kFolders = 40;  // of a user
+constexpr std::size_t kLogs = 3;
+constexpr std::uint64_t kLogBytes = 1 << 20;
+constexpr std::uint64_t kBlock = Layout::kBlockBytes;
+constexpr std::uint64_t kLongestFile = 2 << 20, kMostInPlace = 64 << 10;
+constexpr std::uint64_t kTemporaryJobs = 20;
+constexpr std::uint32_t kSerialsOfAUser = 1U << 26;
+constexpr std::int64_t kHours = 24, kMorning = 9, kWorkingHours = 8;
+constexpr std::uint64_t kDaysOfAWeek = 7, kWorkingDays = 5;
+
+std::string folder_of(const std::string& home, std::uint32_t folder) {
+  return fmt::format("{}/f{}", home, folder);
+}
+
+}  // namespace
+
+std::uint64_t office_file_bytes(Dice& dice) {
+  // The logarithm to base 2 in 1/4096: a mean of 11.25 and a deviation of 3.17, the sum of twelve even draws for a normal one.
+  constexpr std::int64_t kOne = 4096, kMean = 46'080, kDeviation = 12'984;
+  std::int64_t sum = -6 * kOne;
+  for (int i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(dice.below(kOne));
+  const auto logarithm =
+      static_cast<std::uint64_t>(std::clamp<std::int64_t>(kMean + kDeviation * sum / kOne, kOne, 21 * kOne));
+  const std::uint64_t power = std::uint64_t{1} << (logarithm / kOne);
+  return std::min(power + power * (logarithm % kOne) / kOne, kLongestFile);
+}
+
+Office::Office(const User& user)
+    : user_(user),
+      kept_bytes_((argument(user.arguments, "in-use-kib") << 10) / argument(user.arguments, "users")),
+      day_bytes_((argument(user.arguments, "written-kib") << 10) / argument(user.arguments, "users")),
+      day_ns_(static_cast<std::int64_t>(argument(user.arguments, "day-s")) * kNsPerSecond),
+      dice_(mixed_seed(user.seed, user.number, 1)) {}
+
+std::string Office::home() const {
+  return fmt::format("u{}", user_.number);
+}
+
+TimedFile Office::named(const File& file) const {
+  return {.path = fmt::format("{}/{}", folder_of(home(), file.folder), file.serial),
+          .number = static_cast<std::uint32_t>(user_.number) * kSerialsOfAUser + file.serial,
+          .bytes = file.bytes,
+          .rewritten = file.rewritten};
+}
+
+TimedFile Office::temporary(const File& file) const {
+  TimedFile named_so = named(file);
+  named_so.path = fmt::format("{}/tmp/{}", home(), file.serial);
+  return named_so;
+}
+
+std::vector<TimedFile> Office::files() const {
+  std::vector<File> sorted = files_;
+  std::ranges::sort(sorted, {}, &File::changed);
+  std::vector<TimedFile> all;
+  all.reserve(sorted.size());
+  for (const File& file : sorted) all.push_back(named(file));
+  return all;
+}
+
+Office::File Office::new_file(std::uint64_t bytes) {
+  return {.serial = serial_++,
+          .folder = static_cast<std::uint32_t>(dice_.below(kFolders)),
+          .bytes = bytes,
+          .changed = ++changes_};
+}
+
+/// The one last changed of four.
+std::size_t Office::worked_on() {
+  std::size_t latest = kLogs + dice_.below(files_.size() - kLogs);
+  for (int i = 1; i < 4; ++i) {
+    const std::size_t other = kLogs + dice_.below(files_.size() - kLogs);
+    if (files_[other].changed > files_[latest].changed) latest = other;
+  }
+  return latest;
+}
+
+PhaseResult Office::move_in(FileWork* work) {
+  if (work != nullptr) {
+    std::vector<std::string> folders{home(), home() + "/tmp"};
+    for (std::uint32_t i = 0; i < kFolders; ++i) folders.push_back(folder_of(home(), i));
+    for (const std::string& folder : folders) {
+      if (const auto made = work->make_folder(folder); !made) return made;
+    }
+  }
+  while (files_.size() <= kLogs || bytes_ < kept_bytes_) {
+    const bool log = files_.size() < kLogs;
+    if (!log) {
+      if (const auto made = make_file(work); !made) return made;
+      continue;
+    }
+    files_.push_back(new_file(0));
+    if (work == nullptr) continue;
+    if (const auto made = work->create(named(files_.back())); !made) return made;
+  }
+  return {};
+}
+
+PhaseResult Office::work_days(std::uint64_t first, std::uint64_t end, FileWork* work) {
+  const std::int64_t start_ns = work == nullptr ? 0 : user_.pace.now_ns();
+  for (std::uint64_t day = first; day < end; ++day) {
+    const std::int64_t midnight_ns = start_ns + static_cast<std::int64_t>(day - first) * day_ns_;
+    if (const auto worked = work_day(day, midnight_ns, work); !worked) return worked;
+    if (work != nullptr) user_.pace.sleep_until(midnight_ns + day_ns_);
+  }
+  return {};
+}
+
+PhaseResult Office::work_day(std::uint64_t day, std::int64_t midnight_ns, FileWork* work) {
+  if (day % kDaysOfAWeek >= kWorkingDays) return {};
+  written_ = 0;
+  while (written_ < day_bytes_) {
+    if (work != nullptr) {
+      const std::int64_t hours_ns = day_ns_ / kHours * kWorkingHours;
+      const auto into_ns = static_cast<std::int64_t>(
+          static_cast<double>(hours_ns) / static_cast<double>(day_bytes_) * static_cast<double>(written_));
+      user_.pace.sleep_until(midnight_ns + day_ns_ / kHours * kMorning + into_ns);
+    }
+    if (const auto done = job(work); !done) return done;
+  }
+  return remove_temporaries(work, true);
+}
+
+PhaseResult Office::job(FileWork* work) {
+  ++jobs_;
+  const auto doing = [&]() -> PhaseResult {
+    const std::uint64_t which = dice_.below(20);
+    if (which < 7) return make_temporary(work);
+    if (which < 11) return make_file(work);
+    if (which < 16) return edit(work);
+    if (which < 18) return append_to_log(work);
+    return overwrite(work);
+  };
+  if (const auto done = doing(); !done) return done;
+  if (const auto removed = remove_temporaries(work, false); !removed) return removed;
+  return tidy_up(work);
+}
+
+PhaseResult Office::make_temporary(FileWork* work) {
+  const File file = new_file(office_file_bytes(dice_));
+  temporaries_.push_back({.file = file, .until_job = jobs_ + 1 + dice_.below(kTemporaryJobs)});
+  written_ += file.bytes;
+  return work == nullptr ? PhaseResult{} : work->create(temporary(file));
+}
+
+PhaseResult Office::remove_temporaries(FileWork* work, bool all) {
+  for (std::size_t i = 0; i < temporaries_.size();) {
+    if (!all && temporaries_[i].until_job > jobs_) {
+      ++i;
+      continue;
+    }
+    const std::string path = temporary(temporaries_[i].file).path;
+    temporaries_.erase(temporaries_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (work == nullptr) continue;
+    if (const auto removed = work->remove(path); !removed) return removed;
+  }
+  return {};
+}
+
+PhaseResult Office::make_file(FileWork* work) {
+  files_.push_back(new_file(office_file_bytes(dice_)));
+  bytes_ += files_.back().bytes;
+  written_ += files_.back().bytes;
+  return work == nullptr ? PhaseResult{} : work->create(named(files_.back()));
+}
+
+PhaseResult Office::edit(FileWork* work) {
+  File& file = files_[worked_on()];
+  const std::uint64_t before = file.bytes, quarter = before / 4;
+  file.bytes = std::min(before - quarter + dice_.below(2 * quarter + 1), kLongestFile);
+  file.changed = ++changes_;
+  ++file.rewritten;
+  bytes_ = bytes_ - before + file.bytes;
+  written_ += file.bytes;
+  if (work == nullptr) return {};
+  const TimedFile target = named(file);
+  TimedFile next = target;
+  next.path += "~";
+  const auto safe = work->with_open(
+      next, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) -> PhaseResult {
+        if (const auto written = work->write_at(handle, next, 0, next.bytes); !written) return written;
+        return FileWork::told(user_.vfs.fsync(handle), "fsync", next.path);
+      });
+  if (!safe) return safe;
+  return FileWork::told(user_.vfs.rename(next.path, target.path, RenameMode::replace), "rename", next.path);
+}
+
+PhaseResult Office::append_to_log(FileWork* work) {
+  const std::size_t which = dice_.below(kLogs);
+  File& log = files_[which];
+  const std::uint64_t bytes = kBlock / 8 + dice_.below(2 * kBlock);
+  written_ += bytes;
+  if (log.bytes > kLogBytes) {
+    const std::string old = named(log).path;
+    log = new_file(0);
+    if (work != nullptr) {
+      if (const auto removed = work->remove(old); !removed) return removed;
+      if (const auto made = work->create(named(log)); !made) return made;
+    }
+  }
+  const std::uint64_t end = log.bytes;
+  log.bytes += bytes;
+  log.changed = ++changes_;
+  if (work == nullptr) return {};
+  const TimedFile file = named(log);
+  return work->with_open(file, {}, "open",
+                         [&](FileHandle handle) { return work->write_at(handle, file, end, bytes); });
+}
+
+/// The same bytes once more: what the file must hold stays simple, and no file system here looks at them.
+PhaseResult Office::overwrite(FileWork* work) {
+  File& file = files_[worked_on()];
+  const std::uint64_t offset = dice_.below(file.bytes / kBlock + 1) * kBlock;
+  const std::uint64_t bytes =
+      std::min(file.bytes - std::min(offset, file.bytes), kBlock + dice_.below(kMostInPlace));
+  file.changed = ++changes_;
+  written_ += bytes;
+  if (work == nullptr) return {};
+  const TimedFile whole = named(file);
+  return work->with_open(whole, {}, "open",
+                         [&](FileHandle handle) { return work->write_at(handle, whole, offset, bytes); });
+}
+
+PhaseResult Office::tidy_up(FileWork* work) {
+  while (bytes_ > kept_bytes_ && files_.size() > kLogs + 1) {
+    const std::size_t which = kLogs + dice_.below(files_.size() - kLogs);
+    const std::string path = named(files_[which]).path;
+    bytes_ -= files_[which].bytes;
+    files_[which] = files_.back();
+    files_.pop_back();
+    if (work == nullptr) continue;
+    if (const auto removed = work->remove(path); !removed) return removed;
+  }
+  return {};
+}
+
+}  // namespace headcrash::timed
