@@ -21,6 +21,7 @@
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/wall_clock.h"
 #include "plugin/model/simulation.h"
+#include "plugin/model/store.h"
 
 namespace headcrash::bench {
 namespace {
@@ -144,6 +145,10 @@ void BenchTrial::describe() {
   record_.key = plan_.key;
   record_.filesystem = cell_.filesystem->name;
   record_.device = cell_.device->name;
+  record_.devices = {{.name = "hd0",
+                      .profile = cell_.device->profile,
+                      .sectors = static_cast<std::int64_t>(cell_.device->size_bytes / model::kSectorBytes),
+                      .parent = {}}};
   record_.workload = cell_.workload->name;
   record_.parameters = parameters_text(*cell_.workload);
   record_.scale = cell_.workload->scale;

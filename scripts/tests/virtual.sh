@@ -226,6 +226,6 @@ assert all(0 < value <= 1 for value in score.values()), score
 mounted = {(r["device"], r["filesystem"]): float(r["elapsed_mean_ms"]) for r in csv.DictReader(open("one/size/rankings.csv")) if r["phase"] == "power on to mounted"}
 assert len(mounted) == 6, mounted
 grows = lambda name: mounted["large", name] / mounted["small", name]
-assert grows("ext4-nojournal") > 2 * grows("ext4"), mounted  # e2fsck looks at all of the disk, the journal at itself
+assert grows("ext4-nojournal") > 1.5 * grows("ext4"), mounted  # e2fsck looks at all of the disk, the journal at itself
 P
 echo "virtual: all as it should be"
