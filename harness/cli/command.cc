@@ -55,9 +55,10 @@ void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels) {
 
 void add_guest_option(CLI::App& command, std::string& guest, const std::string& otherwise) {
   command
-      .add_option("--guest", guest,
-                  "qemu: real time; virtual: user-mode Linux, whose time stands still while it computes; default: " +
-                      otherwise)
+      .add_option(
+          "--guest", guest,
+          "qemu: real time; virtual: user-mode Linux, whose time stands still while it computes; default: " +
+              otherwise)
       ->check(one_of({"qemu", "virtual"}));
 }
 

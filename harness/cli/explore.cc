@@ -535,7 +535,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option(
       "--html", arguments->html,
       "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; one file that needs no network");
-  command->add_option("--csv", arguments->csv, "File for the states that were checked, a line each: state,strategy,verdict");
+  command->add_option("--csv", arguments->csv,
+                      "File for the states that were checked, a line each: state,strategy,verdict");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "Stop at the first failure that is reproduced on a fresh guest");
   command->add_option(

@@ -62,7 +62,8 @@ void report_interrupted(const ResumedCommand& what) {
   if (what.jobs != 1) words.insert(words.end(), {"--jobs", std::to_string(what.jobs)});
   if (!what.only.empty()) words.insert(words.end(), {"--only", fmt::format("{}", fmt::join(what.only, ","))});
   if (what.trials) words.insert(words.end(), {"--trials", std::to_string(*what.trials)});
-  if (!what.kernels.empty()) words.insert(words.end(), {"--kernel", fmt::format("{}", fmt::join(what.kernels, ","))});
+  if (!what.kernels.empty())
+    words.insert(words.end(), {"--kernel", fmt::format("{}", fmt::join(what.kernels, ","))});
   if (!what.guest.empty()) words.insert(words.end(), {"--guest", what.guest});
   if (!what.html.empty()) words.insert(words.end(), {"--html", what.html});
   if (what.verbosity == Verbosity::quiet) words.emplace_back("--quiet");

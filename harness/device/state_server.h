@@ -44,7 +44,7 @@ class StateServer {
   static std::string mark_export(std::size_t stage);  ///< "mark/0"
   /// In virtual time: the stage's disk; marks and a log have sockets beside it.
   std::filesystem::path virtual_socket(std::size_t stage) const;
-  static std::string log_export(std::size_t stage);   ///< "stage/0/log": the second disk, where there is one
+  static std::string log_export(std::size_t stage);  ///< "stage/0/log": the second disk, where there is one
 
   // Each may be called from any thread.
   Result<LoadedStage> load(const StageLoad& load);

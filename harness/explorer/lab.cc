@@ -9,8 +9,8 @@ Result<std::unique_ptr<Lab>> Lab::start(std::size_t guests, const StageGuestOpti
   auto made = base::ScratchFolder::make();
   if (!made) return pass_on(made);
   std::unique_ptr<Lab> lab(new Lab(std::move(*made)));
-  auto server = device::StateServer::start(guests, lab->scratch(),
-                                           options.accelerator == vm::Accelerator::user_mode);
+  auto server =
+      device::StateServer::start(guests, lab->scratch(), options.accelerator == vm::Accelerator::user_mode);
   if (!server) return pass_on(server);
   lab->server_ = std::move(*server);
   for (std::size_t i = 0; i < guests; ++i) {

@@ -92,7 +92,8 @@ std::vector<vm::GuestDisk> StageGuest::State::disks() const {
         {.socket = disk, .size_bytes = options.disk_bytes},
         {.socket = base::socket_beside(disk, virtual_guest::kMarkSuffix), .size_bytes = kMarkExportBytes}};
     if (options.log_bytes != 0)
-      all.push_back({.socket = base::socket_beside(disk, virtual_guest::kLogSuffix), .size_bytes = options.log_bytes});
+      all.push_back(
+          {.socket = base::socket_beside(disk, virtual_guest::kLogSuffix), .size_bytes = options.log_bytes});
     return all;
   }
   std::vector<vm::GuestDisk> all{{.socket = server.socket(),

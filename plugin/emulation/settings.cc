@@ -169,7 +169,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
 Result<void> Settings::check_states() const {
   std::istringstream given(seen_);
   for (std::string key; given >> key;) {
-    const bool of_states = key == "states" || key == "recording" || key == "overlay-max" || key == "virtual-time";
+    const bool of_states =
+        key == "states" || key == "recording" || key == "overlay-max" || key == "virtual-time";
     if (states && !of_states && key != "control")
       return fail(key, "is for emulated hardware, and states= serves crash states",
                   key == "record" ? R"(leave it out; a load with "record" makes a recording)"

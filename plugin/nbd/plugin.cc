@@ -56,9 +56,8 @@ int on_config_complete() noexcept {
   return guarded([] {
     emulation::Settings& settings = server->settings;
     if (auto complete = settings.check(); !complete) return refuse(complete.error());
-    for (auto* path :
-         {&settings.store, &settings.record, &settings.control, &settings.machine, &settings.recording,
-          &settings.virtual_time})
+    for (auto* path : {&settings.store, &settings.record, &settings.control, &settings.machine,
+                       &settings.recording, &settings.virtual_time})
       if (*path && !make_absolute(**path)) return -1;
     if (settings.states) return 0;
     auto hardware = emulation::load_hardware(settings);

@@ -20,11 +20,11 @@ namespace headcrash::nbd {
 
 struct Server {
   emulation::Settings settings;
-  std::optional<emulation::Hardware> hardware;        ///< until the machine takes it
-  std::unique_ptr<emulation::ServedMachine> machine;  ///< either this
-  std::unique_ptr<stages::StageServer> stages;        ///< or these
+  std::optional<emulation::Hardware> hardware;               ///< until the machine takes it
+  std::unique_ptr<emulation::ServedMachine> machine;         ///< either this
+  std::unique_ptr<stages::StageServer> stages;               ///< or these
   std::unique_ptr<timetravel::ServedStages> virtual_stages;  ///< their other face, ends before them
-  std::unique_ptr<emulation::ControlSocket> control;  ///< of the stages
+  std::unique_ptr<emulation::ControlSocket> control;         ///< of the stages
   std::unique_ptr<ExportTable> exports;
   emulation::FailureLog failures;
   std::thread watcher;

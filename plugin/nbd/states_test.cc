@@ -317,10 +317,10 @@ TEST(States, HasSocketsForGuestsInVirtualTimeWhileItRuns) {
     server.blank(0);
     Client disk(server, "stage/0");
     EXPECT_EQ(disk.write(0, block('a')), 0);
-    EXPECT_EQ(sockets(), (std::set<std::string>{
-                             "guest.0", "guest.0.log", "guest.0.mark", "guest.0.port", "guest.0.time",
-                             "guest.0.agent", "guest.1", "guest.1.log", "guest.1.mark", "guest.1.port",
-                             "guest.1.time", "guest.1.agent"}));
+    EXPECT_EQ(sockets(),
+              (std::set<std::string>{"guest.0", "guest.0.log", "guest.0.mark", "guest.0.port", "guest.0.time",
+                                     "guest.0.agent", "guest.1", "guest.1.log", "guest.1.mark",
+                                     "guest.1.port", "guest.1.time", "guest.1.agent"}));
   }
   EXPECT_TRUE(sockets().empty());
 }

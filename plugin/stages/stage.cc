@@ -189,8 +189,7 @@ Stage::Connection::Begun Stage::begin(const Connection& connection, model::Reque
 
 int Stage::end(const Connection& connection, const model::Request& request, int error) {
   if (is_recorded(request))
-    error =
-        without_exception([&] { return load_.content->acknowledge(connection.index_, request, error); });
+    error = without_exception([&] { return load_.content->acknowledge(connection.index_, request, error); });
   ++finished_;
   note_error(error);
   return error;

@@ -22,10 +22,10 @@ namespace {
 
 using model::TimeNs;
 
-constexpr int kClients = 4;  ///< that wait to be accepted
+constexpr int kClients = 4;                     ///< that wait to be accepted
 constexpr std::size_t kHostTextMax = 16 << 20;  ///< text for a host that does not read
 constexpr std::size_t kHostReadBytes = 64 << 10;
-constexpr TimeNs kLatest = model::kNever / 4;    ///< 73 years: who sleeps for longer sleeps for ever
+constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years: who sleeps for longer sleeps for ever
 /// A guest that runs by itself is heard of so often. It asks about each timer beyond that, again and again.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
 
@@ -88,7 +88,8 @@ void Calendar::stop() {
 void Calendar::make_disks() {
   const auto add = [this](GuestDisk::Connect connect) {
     disks_.push_back(std::make_unique<GuestDisk>(
-        std::move(sockets_[disks_.size()]), std::move(connect), GuestDisk::Kick{.told = [this](std::uint32_t untold_ns) { pass_to(told_ + untold_ns); },
+        std::move(sockets_[disks_.size()]), std::move(connect),
+        GuestDisk::Kick{.told = [this](std::uint32_t untold_ns) { pass_to(told_ + untold_ns); },
                         .submitted = [this](GuestDisk& disk) { submitted(disk); }},
         stop_.get()));
   };
@@ -306,7 +307,8 @@ void Calendar::accept_guest() {
   processor_ = base::ProcessorClaim::take();
   ucred peer = {};
   socklen_t length = sizeof peer;
-  if (::getsockopt(time_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid == ::getpid()) return;
+  if (::getsockopt(time_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid == ::getpid())
+    return;
   processor_.move(0);
   processor_.move(peer.pid);  // it has not started anything yet
 }

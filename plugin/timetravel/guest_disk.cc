@@ -16,10 +16,7 @@ constexpr std::uint32_t kLooks = 1;  ///< in a kick's number; the rest is the ti
 }  // namespace
 
 GuestDisk::GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop)
-    : listener_(std::move(listener)),
-      connect_(std::move(connect)),
-      kick_(std::move(kick)),
-      stop_(stop) {}
+    : listener_(std::move(listener)), connect_(std::move(connect)), kick_(std::move(kick)), stop_(stop) {}
 
 GuestDisk::~GuestDisk() = default;
 

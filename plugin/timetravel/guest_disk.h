@@ -40,7 +40,7 @@ class GuestDisk {
   /// the nanoseconds since the guest last told its time; it looks at its ring when the kick has been acknowledged.
   struct Kick {
     std::function<void(std::uint32_t untold_ns)> told;  ///< before the ring is looked at
-    std::function<void(GuestDisk&)> submitted;          ///< the commands have been; it is not acknowledged yet
+    std::function<void(GuestDisk&)> submitted;  ///< the commands have been; it is not acknowledged yet
   };
   /// `stop` ends a wait for the rest of a message.
   GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop);
@@ -48,7 +48,9 @@ class GuestDisk {
   GuestDisk(const GuestDisk&) = delete;
   GuestDisk& operator=(const GuestDisk&) = delete;
 
-  std::string name() const { return served_ ? served_->shape.name : std::string(); }  ///< of what the client has
+  std::string name() const {
+    return served_ ? served_->shape.name : std::string();
+  }  ///< of what the client has
   int listener() const { return listener_.get(); }
 
   // One client at a time: who comes while another is there waits until that one has gone.
@@ -118,7 +120,7 @@ class GuestDisk {
   base::ListeningSocket listener_;
   Connect connect_;
   Kick kick_;
-  bool looks_ = false;  ///< the guest at its ring, after this kick
+  bool looks_ = false;                    ///< the guest at its ring, after this kick
   std::shared_ptr<const Served> served_;  ///< the client's
   int stop_;
   base::Descriptor client_;

@@ -17,7 +17,8 @@ Result<std::unique_ptr<ServedStages>> ServedStages::listen(const std::filesystem
                                                            std::size_t stages) {
   auto self = std::make_unique<ServedStages>();
   for (std::size_t i = 0; i < stages; ++i) {
-    auto calendar = Calendar::listen(base::socket_beside(socket, std::to_string(i)), {kDisk, virtual_guest::kLogSuffix});
+    auto calendar =
+        Calendar::listen(base::socket_beside(socket, std::to_string(i)), {kDisk, virtual_guest::kLogSuffix});
     if (!calendar) return pass_on(calendar);
     self->stages_.push_back({nullptr, std::move(*calendar)});
   }

@@ -56,9 +56,10 @@ GuestDisk::Connect StageHardware::disk(std::size_t index) {
           simulation_.schedule(simulation_.now() + delay, inside, 0);
           return std::nullopt;
         },
-        .account = [](const model::Request&, const model::Completion& completion) {
-          return completion.status == model::Status::ok ? 0 : EIO;
-        }};
+        .account =
+            [](const model::Request&, const model::Completion& completion) {
+              return completion.status == model::Status::ok ? 0 : EIO;
+            }};
   };
 }
 

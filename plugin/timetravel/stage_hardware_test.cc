@@ -19,7 +19,8 @@ constexpr std::uint64_t kSectors = 4096, kLogSectors = 128;
 /// The guest's side of a disk: requests that are told when they have ended.
 class Client {
  public:
-  Client(StageHardware& hardware, GuestDisk::Served served) : hardware_(hardware), served_(std::move(served)) {}
+  Client(StageHardware& hardware, GuestDisk::Served served)
+      : hardware_(hardware), served_(std::move(served)) {}
 
   struct Waiting : model::Initiator {
     void completed(const model::Completion& with) override {
