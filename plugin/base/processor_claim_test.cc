@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <chrono>
 #include <set>
 #include <thread>
 #include <vector>
@@ -30,7 +31,10 @@ TEST(ProcessorClaim, EachHasAnotherProcessor) {
   EXPECT_FALSE(claims.back().processor()) << "more claims than processors";
   if (seen.empty()) GTEST_SKIP() << "all are claimed by others";
   claims.clear();
-  EXPECT_TRUE(ProcessorClaim::take().processor());
+  bool again = false;  // tests beside this one may have taken it meanwhile
+  for (int i = 0; i < 2000 && !again; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+    again = ProcessorClaim::take().processor().has_value();
+  EXPECT_TRUE(again);
 }
 
 TEST(ProcessorClaim, AThreadRunsWhereItWasMoved) {

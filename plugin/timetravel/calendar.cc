@@ -304,11 +304,11 @@ void Calendar::wait_for_input() {
 void Calendar::accept_guest() {
   time_ = base::Descriptor(::accept4(time_listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   cuts_ = hardware_->power_cuts();
-  processor_ = base::ProcessorClaim::take();
   ucred peer = {};
   socklen_t length = sizeof peer;
   if (::getsockopt(time_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid == ::getpid())
     return;
+  processor_ = base::ProcessorClaim::take();
   processor_.move(0);
   processor_.move(peer.pid);  // it has not started anything yet
 }
