@@ -378,12 +378,9 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
 Result<Bench> load_bench(const std::string& name_or_path, const std::vector<std::string>& kernels,
                          const std::string& guest) {
   const auto parse = [&](const std::string& text, const std::string& file) -> Result<Bench> {
-    if (kernels.empty() && guest.empty()) return parse_bench(text, file);
-    Result<StrictTable> root = StrictTable::parse(text, file);
-    if (!root) return pass_on(root);
-    if (!kernels.empty()) root = root->with("kernels", kernels);
-    if (!guest.empty()) root = root->with("guest", "kind", guest);
-    return parse_bench(root->text(), file);
+    const auto chosen = run::with_guests(text, file, kernels, guest);
+    if (!chosen) return pass_on(chosen);
+    return parse_bench(*chosen, file);
   };
   std::vector<std::string> names;
   for (const EmbeddedFile& file : embedded_files()) {

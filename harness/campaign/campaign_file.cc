@@ -337,14 +337,9 @@ Result<Campaign> load_campaign(const std::string& name_or_path, const std::vecto
                                const std::string& guest) {
   Result<base::NamedFile> found = find_campaign(name_or_path, 0);
   if (!found) return pass_on(found);
-  if (!kernels.empty() || !guest.empty()) {
-    Result<StrictTable> root = StrictTable::parse(found->text, found->file);
-    if (!root) return pass_on(root);
-    if (!kernels.empty()) root = root->with("kernels", kernels);
-    if (!guest.empty()) root = root->with("guest", "kind", guest);
-    found->text = root->text();
-  }
-  return parse_campaign(found->text, found->file);
+  const auto text = run::with_guests(found->text, found->file, kernels, guest);
+  if (!text) return pass_on(text);
+  return parse_campaign(*text, found->file);
 }
 
 std::vector<CampaignSummary> built_in_campaigns() {

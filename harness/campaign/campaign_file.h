@@ -45,8 +45,8 @@ struct Campaign {
   std::optional<Exploration> explore;
 };
 
-/// A built-in campaign by name, or a file by path (any name with a '/' or ending in .toml). `kernels`, if there are any, in
-/// place of the file's own.
+/// A built-in campaign by name, or a file by path (any name with a '/' or ending in .toml). `kernels` and `guest`, if
+/// they are given, in place of the file's own.
 Result<Campaign> load_campaign(const std::string& name_or_path, const std::vector<std::string>& kernels = {},
                                const std::string& guest = {});
 Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name);

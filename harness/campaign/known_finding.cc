@@ -10,10 +10,8 @@ namespace {
 
 using oracle::Verdict;
 
-oracle::Verdict verdict_of(const db::CrashStateRecord& state) {
-  for (int i = 0; i < static_cast<int>(Verdict::harness_error); ++i)
-    if (oracle::name(static_cast<Verdict>(i)) == state.verdict) return static_cast<Verdict>(i);
-  return Verdict::harness_error;
+Verdict verdict_of(const db::CrashStateRecord& state) {
+  return oracle::verdict_named(state.verdict);
 }
 
 /// A tree that was not judged has no findings: there the verdict is what is looked for.

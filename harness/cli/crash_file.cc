@@ -66,13 +66,13 @@ std::string summary_of(const CrashFile& of, const report::CrashPage& page) {
 
 }  // namespace
 
-Result<void> check_page_path(const std::filesystem::path& path) {
+Result<void> check_output_path(const std::filesystem::path& path, const std::string& option) {
   std::error_code ignored;
   const bool there = std::filesystem::exists(path, ignored);
   const std::filesystem::path place = there ? path : std::filesystem::absolute(path).parent_path();
   if (::access(place.c_str(), W_OK) == 0) return {};
   return fail(path.string(), "cannot be written: " + std::generic_category().message(errno),
-              "give --html a file in a folder that can be written");
+              fmt::format("give {} a file in a folder that can be written", option));
 }
 
 Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {

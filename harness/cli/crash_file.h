@@ -27,8 +27,8 @@ struct CrashFile {
   std::vector<std::string> reproduce;
 };
 
-/// Before the minutes that it takes to fill a page. Errors: it cannot be written.
-Result<void> check_page_path(const std::filesystem::path& path);
+/// Before the minutes that it takes to fill the file of an option (--html). Errors: it cannot be written.
+Result<void> check_output_path(const std::filesystem::path& path, const std::string& option);
 
 /// Replaces the file if there is one. Errors: the recording's, or that the file cannot be written.
 Result<void> save_crash_file(const CrashFile& of, const std::filesystem::path& path);

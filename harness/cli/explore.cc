@@ -235,8 +235,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   if (const auto ready = arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored);
       !ready)
     return ready;
-  auto lab = start_lab(explored.filesystem, explored.machine, *bytes, arguments.jobs,
-                       arguments.kernel.virtual_time());
+  auto lab = start_lab(explored.filesystem, explored.machine, *bytes, arguments.jobs, explored.virtual_time);
   if (!lab) return pass_on(lab);
   explored.lab = std::move(*lab);
   if (arguments.recording.empty()) {
@@ -415,10 +414,9 @@ Result<void> check(const ExploreArguments& arguments) {
   if (stored && arguments.rounds < kStoredRoundsMin)
     return fail("--db", fmt::format("cannot be combined with --rounds {}", arguments.rounds),
                 fmt::format("give --rounds {} or more", kStoredRoundsMin));
-  if (!arguments.html.empty())
-    if (const auto place = check_page_path(arguments.html); !place) return place;
-  if (!arguments.csv.empty() && !std::ofstream(arguments.csv, std::ios::app))
-    return fail(arguments.csv, "cannot be written", "give --csv a file in a folder that can be written");
+  for (const auto& [path, option] : {std::pair{arguments.html, "--html"}, {arguments.csv, "--csv"}})
+    if (!path.empty())
+      if (const auto place = check_output_path(path, option); !place) return place;
   if (!arguments.from.empty() && arguments.recording.empty())
     return fail("--from", "is for a RECORDING",
                 "a workload that is recorded now begins after mkfs by itself");

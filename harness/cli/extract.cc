@@ -68,7 +68,7 @@ Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
   outcome.state = states::format(opened->state);
   outcome.persisted_operation = explorer::persisted_before(*opened->run, opened->state.event);
   if (trial->outcome) {
-    outcome.judgement = {verdict_named(trial->outcome->verdict), trial->outcome->summary};
+    outcome.judgement = {oracle::verdict_named(trial->outcome->verdict), trial->outcome->summary};
     outcome.findings = trial->outcome->findings;
   } else {
     auto checked = check(*trial, *opened);

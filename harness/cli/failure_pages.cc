@@ -37,7 +37,7 @@ Result<bool> write_page(const db::Database& database, const report::FailurePage&
                .recovery_of = opened->recovery_of,
                .reproduce = {page.command}};
   if (trial->outcome) {
-    of.judgement = {verdict_named(trial->outcome->verdict), trial->outcome->summary};
+    of.judgement = {oracle::verdict_named(trial->outcome->verdict), trial->outcome->summary};
     of.checked = true;
     of.findings = trial->outcome->findings;
   }

@@ -40,7 +40,7 @@ struct ReplayArguments {
 /// The same verdict, or the same kind of finding where the tree was judged.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == oracle::name(now.judgement.verdict)) return true;
-  if (oracle::keeps_promises(verdict_named(then.verdict)))
+  if (oracle::keeps_promises(oracle::verdict_named(then.verdict)))
     return oracle::keeps_promises(now.judgement.verdict);
   return std::any_of(now.findings.begin(), now.findings.end(), [&](const oracle::Finding& finding) {
     return oracle::name(finding.kind) == then.verdict;
@@ -169,7 +169,7 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
                                                   .database_folder = scratch->path(),
                                                   .interrupted = &interrupted()});
   if (!record) return cannot_tell(record.error(), arguments.as_json);
-  Replayed now{.what = record->key, .judgement = {verdict_named(record->verdict), record->summary}};
+  Replayed now{.what = record->key, .judgement = {oracle::verdict_named(record->verdict), record->summary}};
   for (const db::FindingRecord& each : record->findings)
     now.findings.push_back(finding_of(each.kind, each.tier, each.path, each.expected, each.found));
   if (!arguments.html.empty()) {
@@ -239,7 +239,7 @@ Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
   if (trial.explored && !trial.outcome)
     return fail(trial.key, fmt::format("no verdict of the state {} is recorded", trial.state),
                 "name one that failed");
-  if (trial.explored && oracle::keeps_promises(verdict_named(trial.outcome->verdict)))
+  if (trial.explored && oracle::keeps_promises(oracle::verdict_named(trial.outcome->verdict)))
     return fail(trial.key, fmt::format("the state {} kept its promises", trial.state),
                 "name one that failed");
   return {};
@@ -259,7 +259,7 @@ Result<void> choose_kernel(const ReplayArguments& arguments, adapters::LinuxAdap
 
 int replay(const ReplayArguments& arguments) {
   if (!arguments.html.empty())
-    if (const auto place = check_page_path(arguments.html); !place)
+    if (const auto place = check_output_path(arguments.html, "--html"); !place)
       return report_error(place.error(), arguments.as_json);
   auto trial = find_trial(arguments.trial);
   if (!trial) return report_error(trial.error(), arguments.as_json);
@@ -268,13 +268,13 @@ int replay(const ReplayArguments& arguments) {
   if (const auto taken = choose_kernel(arguments, trial->filesystem); !taken)
     return cannot_tell(taken.error(), arguments.as_json);
   const bool cut = trial->state.empty() && !arguments.shell;
-  const bool recorded =
-      std::exchange(trial->virtual_time, arguments.kernel.virtual_time(trial->virtual_time));
-  if (cut && recorded != trial->virtual_time)
+  const bool virtual_time = arguments.kernel.virtual_time(trial->virtual_time);
+  if (cut && virtual_time != trial->virtual_time)
     return report_error({"--guest", "is for crash states, and this trial is a power cut under way",
                          "leave it out, or name a state with --state"},
                         arguments.as_json);
   if (cut) return replay_cut(*trial, arguments);
+  trial->virtual_time = virtual_time;
   if (arguments.anew) {
     const auto now = replay_anew(*trial);
     if (!now) return cannot_tell(now.error(), arguments.as_json);

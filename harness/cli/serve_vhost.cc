@@ -44,10 +44,10 @@ class InterruptsBlocked {
 
 struct Served {
   emulation::Settings settings;
-  std::unique_ptr<vhost::MachineServer> disks;     ///< in real time
-  std::unique_ptr<timetravel::Calendar> calendar;  ///< in virtual time, instead
   std::unique_ptr<emulation::ServedMachine> machine;
   std::unique_ptr<timetravel::EmulatedHardware> hardware;  ///< the calendar's
+  std::unique_ptr<vhost::MachineServer> disks;             ///< in real time
+  std::unique_ptr<timetravel::Calendar> calendar;          ///< in virtual time, instead
 };
 
 /// Everything that can be refused: nothing is served yet, and no thread has been started.

@@ -290,16 +290,10 @@ Result<OpenedState> open_state(const StoredTrial& trial) {
   return opened;
 }
 
-oracle::Verdict verdict_named(const std::string& name) {
-  for (int i = 0; i < static_cast<int>(oracle::Verdict::harness_error); ++i)
-    if (oracle::name(static_cast<oracle::Verdict>(i)) == name) return static_cast<oracle::Verdict>(i);
-  return oracle::Verdict::harness_error;
-}
-
 oracle::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,
                            std::string expected, std::string found) {
-  oracle::Finding finding{verdict_named(kind), oracle::Tier::integrity, std::move(path), std::move(expected),
-                          std::move(found)};
+  oracle::Finding finding{oracle::verdict_named(kind), oracle::Tier::integrity, std::move(path),
+                          std::move(expected), std::move(found)};
   for (int i = 0; i < static_cast<int>(oracle::Tier::integrity); ++i)
     if (oracle::name(static_cast<oracle::Tier>(i)) == tier) finding.tier = static_cast<oracle::Tier>(i);
   return finding;

@@ -61,8 +61,7 @@ struct OpenedState {
 };
 Result<OpenedState> open_state(const StoredTrial& trial);
 
-/// The names of harness/oracle/verdict.h; what is none is a harness error.
-oracle::Verdict verdict_named(const std::string& name);
+/// By the names of harness/oracle/verdict.h.
 oracle::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,
                            std::string expected, std::string found);
 

@@ -8,16 +8,11 @@
 
 #include "harness/explorer/stage_copy.h"
 #include "harness/vm/oops.h"
-#include "plugin/base/socket_file.h"
-#include "plugin/base/virtual_guest.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::explorer {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::uint64_t kMarkExportBytes = 4096;
 // What a killed guest had in flight ends in the server a moment later; until then the stage refuses to be
 // switched.
 constexpr int kSwitchTries = 40;
@@ -41,7 +36,7 @@ struct StageGuest::State {
   std::string log;  // the kernel's, since load()
   std::optional<StageCopier> copier;
 
-  std::vector<vm::GuestDisk> disks() const;
+  std::vector<vm::GuestDisk> nbd_disks() const;
   Result<void> restore();
   run::Step<device::LoadedStage> switch_to(const device::StageLoad& load);
   void drop() {
@@ -85,23 +80,13 @@ struct StageGuest::State {
 StageGuest::StageGuest(std::unique_ptr<State> state) : state_(std::move(state)) {}
 StageGuest::~StageGuest() = default;
 
-std::vector<vm::GuestDisk> StageGuest::State::disks() const {
-  if (options.accelerator == vm::Accelerator::user_mode) {
-    const fs::path disk = server.virtual_socket(stage);
-    std::vector<vm::GuestDisk> all{
-        {.socket = disk, .size_bytes = options.disk_bytes},
-        {.socket = base::socket_beside(disk, virtual_guest::kMarkSuffix), .size_bytes = kMarkExportBytes}};
-    if (options.log_bytes != 0)
-      all.push_back(
-          {.socket = base::socket_beside(disk, virtual_guest::kLogSuffix), .size_bytes = options.log_bytes});
-    return all;
-  }
+std::vector<vm::GuestDisk> StageGuest::State::nbd_disks() const {
   std::vector<vm::GuestDisk> all{{.socket = server.socket(),
                                   .export_name = device::StateServer::disk_export(stage),
                                   .size_bytes = options.disk_bytes},
                                  {.socket = server.socket(),
                                   .export_name = device::StateServer::mark_export(stage),
-                                  .size_bytes = kMarkExportBytes}};
+                                  .size_bytes = vm::kMarkDiskBytes}};
   if (options.log_bytes != 0)
     all.push_back({.socket = server.socket(),
                    .export_name = device::StateServer::log_export(stage),
@@ -114,9 +99,9 @@ Result<void> StageGuest::State::restore() {
   vm::GuestSpec spec{.image = options.image,
                      .accelerator = options.accelerator,
                      .memory_mib = options.memory_mib,
-                     .disks = disks()};
+                     .disks = nbd_disks()};
   if (options.accelerator == vm::Accelerator::user_mode)
-    vm::set_user_mode_sockets(spec, server.virtual_socket(stage));
+    vm::attach_user_mode(spec, server.virtual_socket(stage), options.disk_bytes, options.log_bytes);
   auto started = vm::Guest::start(spec, options.cache, scratch);
   if (!started) return pass_on(started);
   guest = std::move(*started);

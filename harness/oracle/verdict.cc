@@ -27,6 +27,12 @@ std::string_view name(Verdict verdict) {
   return kNames.at(static_cast<std::size_t>(verdict));
 }
 
+Verdict verdict_named(std::string_view name) {
+  for (int i = 0; i < static_cast<int>(Verdict::harness_error); ++i)
+    if (oracle::name(static_cast<Verdict>(i)) == name) return static_cast<Verdict>(i);
+  return Verdict::harness_error;
+}
+
 bool keeps_promises(Verdict verdict) {
   return verdict == Verdict::clean || verdict == Verdict::replayed;
 }

@@ -29,7 +29,8 @@ enum class Verdict : std::uint8_t {
 };
 
 std::string_view name(Verdict verdict);
-bool keeps_promises(Verdict verdict);  ///< clean or replayed
+Verdict verdict_named(std::string_view name);  ///< what is none of the names is a harness error
+bool keeps_promises(Verdict verdict);          ///< clean or replayed
 
 enum class Tier : std::uint8_t {
   posix,       ///< promised by POSIX

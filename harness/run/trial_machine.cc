@@ -6,8 +6,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "plugin/base/socket_file.h"
-#include "plugin/base/virtual_guest.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::run {
@@ -15,7 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMarkExportBytes = 4096;
 constexpr const char* kDiskName = "hd0";
 constexpr const char* kLogName = "log";
 
@@ -38,18 +35,15 @@ std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) 
          device(kLogName, spec.log_profile.empty() ? spec.disk.profile : spec.log_profile, log_bytes);
 }
 
-/// What a guest sees of it, in the order of its devices. In virtual time each has a socket, over NBD they share one.
-std::vector<vm::GuestDisk> disks_of(const device::ServedDevice& device, std::uint64_t disk_bytes,
-                                    const adapters::LinuxAdapter& filesystem, bool virtual_time) {
-  const auto disk = [&](const char* suffix, const std::string& export_name, std::uint64_t bytes) {
-    return virtual_time
-               ? vm::GuestDisk{.socket = base::socket_beside(device.socket(), suffix), .size_bytes = bytes}
-               : vm::GuestDisk{.socket = device.socket(), .export_name = export_name, .size_bytes = bytes};
+/// What a guest of QEMU sees of it, in the order of its devices.
+std::vector<vm::GuestDisk> nbd_disks_of(const device::ServedDevice& device, std::uint64_t disk_bytes,
+                                        const adapters::LinuxAdapter& filesystem) {
+  const auto disk = [&](const std::string& export_name, std::uint64_t bytes) {
+    return vm::GuestDisk{.socket = device.socket(), .export_name = export_name, .size_bytes = bytes};
   };
-  std::vector<vm::GuestDisk> disks{{.socket = device.socket(), .size_bytes = disk_bytes},
-                                   disk(virtual_guest::kMarkSuffix, "mark", kMarkExportBytes)};
+  std::vector<vm::GuestDisk> disks{disk("", disk_bytes), disk("mark", vm::kMarkDiskBytes)};
   if (filesystem.log_size_bytes != 0)
-    disks.push_back(disk(kLogName, std::string("disk/") + kLogName, filesystem.log_size_bytes));
+    disks.push_back(disk(std::string("disk/") + kLogName, filesystem.log_size_bytes));
   return disks;
 }
 
@@ -89,12 +83,12 @@ Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(const TrialMac
 Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,
                                      const adapters::LinuxAdapter& filesystem) {
   TrialGuest started;
-  const bool virtual_time = spec.accelerator == vm::Accelerator::user_mode;
   vm::GuestSpec meant{.image = spec.image,
                       .accelerator = spec.accelerator,
                       .memory_mib = static_cast<std::uint32_t>(spec.memory_mib),
-                      .disks = disks_of(device, spec.disk_bytes, filesystem, virtual_time)};
-  if (virtual_time) vm::set_user_mode_sockets(meant, device.socket());
+                      .disks = nbd_disks_of(device, spec.disk_bytes, filesystem)};
+  if (spec.accelerator == vm::Accelerator::user_mode)
+    vm::attach_user_mode(meant, device.socket(), spec.disk_bytes, filesystem.log_size_bytes);
   auto guest = vm::Guest::start(meant, spec.cache, spec.scratch);
   if (!guest) return pass_on(guest);
   started.guest = std::move(*guest);

@@ -76,7 +76,14 @@ bool is_about_the_state(const Error& error) {
 
 }  // namespace
 
-void set_user_mode_sockets(GuestSpec& spec, const std::filesystem::path& disk) {
+void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
+                      std::uint64_t log_bytes) {
+  spec.disks = {
+      {.socket = disk, .size_bytes = disk_bytes},
+      {.socket = base::socket_beside(disk, virtual_guest::kMarkSuffix), .size_bytes = kMarkDiskBytes}};
+  if (log_bytes != 0)
+    spec.disks.push_back(
+        {.socket = base::socket_beside(disk, virtual_guest::kLogSuffix), .size_bytes = log_bytes});
   spec.time_socket = base::socket_beside(disk, virtual_guest::kTimeSuffix);
   spec.port_socket = base::socket_beside(disk, virtual_guest::kPortSuffix);
   spec.agent_socket = base::socket_beside(disk, virtual_guest::kAgentSuffix);

@@ -82,8 +82,13 @@ struct GuestSpec {
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
 };
 
-/// For a guest of user-mode Linux: the sockets beside that of its first disk (plugin/timetravel/calendar.h).
-void set_user_mode_sockets(GuestSpec& spec, const std::filesystem::path& disk);
+/// What the disk for marks has, under either kind of guest.
+inline constexpr std::uint64_t kMarkDiskBytes = 4096;
+
+/// For a guest of user-mode Linux: its disks, clock and agent are at the sockets beside that of its first disk
+/// (plugin/timetravel/calendar.h). `log_bytes`: of a disk for a log; 0: there is none.
+void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
+                      std::uint64_t log_bytes);
 
 /// What the agent can report while it works, by "event".
 using EventHandler = std::function<void(const nlohmann::json& event)>;

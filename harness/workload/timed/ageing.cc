@@ -23,6 +23,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "harness/workload/timed/office.h"
 #include "harness/workload/timed/workloads.h"
@@ -49,21 +50,25 @@ Office office_at(const User& user, std::uint64_t age) {
   return office;
 }
 
+/// The layout is looked at when all have been read: it would be I/O between them.
+PhaseResult read_all(User& user, std::span<const TimedFile> files, bool with_layout) {
+  FileWork work(user);
+  for (const TimedFile& file : files) {
+    if (const auto same = work.operation([&] { return work.read(file); }); !same) return same;
+  }
+  for (const TimedFile& file : with_layout ? files : std::span<const TimedFile>()) {
+    if (const auto looked = work.look_at_layout(file); !looked) return looked;
+  }
+  return {};
+}
+
 enum class Part : std::uint8_t { oldest, newest, all };
 
 PhaseResult read_files(User& user, std::uint64_t age, Part share) {
   const std::vector<TimedFile> files = office_at(user, age).files();
   const std::size_t count = share == Part::all ? files.size() : (files.size() + kShareRead - 1) / kShareRead;
   const std::size_t first = share == Part::newest ? files.size() - count : 0;
-  FileWork work(user);
-  for (std::size_t i = first; i < first + count; ++i) {
-    if (const auto same = work.operation([&] { return work.read(files[i]); }); !same) return same;
-  }
-  if (share == Part::all) return {};
-  for (std::size_t i = first; i < first + count; ++i) {
-    if (const auto looked = work.look_at_layout(files[i]); !looked) return looked;
-  }
-  return {};
+  return read_all(user, std::span(files).subspan(first, count), share != Part::all);
 }
 
 std::string probe_folder(const User& user) {
@@ -100,14 +105,7 @@ PhaseResult write_probe(User& user, std::uint64_t age) {
 
 PhaseResult read_probe(User& user, std::uint64_t age) {
   const std::vector<TimedFile> files = probe_of(user, age);
-  FileWork work(user);
-  for (const TimedFile& file : files) {
-    if (const auto same = work.operation([&] { return work.read(file); }); !same) return same;
-  }
-  for (const TimedFile& file : files) {
-    if (const auto looked = work.look_at_layout(file); !looked) return looked;
-  }
-  return {};
+  return read_all(user, files, true);
 }
 
 PhaseResult clear_probe(User& user, std::uint64_t age) {
