@@ -24,4 +24,11 @@ std::optional<std::string> FailureLog::note(std::string_view disk, const model::
                      request.sectors, request.lba, cause, number);
 }
 
+int FailureLog::note(std::string_view disk, const model::Request& request, const Answer& answer,
+                     const std::function<void(const std::string&)>& log) {
+  if (answer.error != 0)
+    if (const auto line = note(disk, request, answer.cause)) log(*line);
+  return answer.error;
+}
+
 }  // namespace headcrash::emulation

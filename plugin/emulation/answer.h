@@ -2,6 +2,7 @@
 // How a request ended, for its client and for the log; and which failures the log names.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,9 @@ class FailureLog {
   /// What the log gets of this failure, if anything: "hd0: read of 8 sectors at 64 failed: cause (number 4)".
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
+  /// The answer's error; what is noted of it goes to `log`.
+  int note(std::string_view disk, const model::Request& request, const Answer& answer,
+           const std::function<void(const std::string&)>& log);
 
  private:
   std::mutex mutex_;

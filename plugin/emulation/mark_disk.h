@@ -11,6 +11,7 @@
 
 namespace headcrash::emulation {
 
+inline constexpr const char* kMarkDiskName = "mark";
 inline constexpr std::uint32_t kMarkDiskBytes = 4096;
 /// Text of a mark, and what such a disk can carry in a sector with its NUL.
 inline constexpr std::size_t kMarkBytesMax = 511;

@@ -139,9 +139,7 @@ bool Calendar::tell_host_and_stop() {
 
 void Calendar::go_on() {
   for (const auto& disk : disks_) {
-    if (!disk->has_ended()) continue;
-    if (const auto handed = disk->hand_back(); !handed) return give_up(handed.error());
-    return settle(*disk);
+    if (disk->has_ended()) return give_back(*disk);
   }
   if (agent_.has_answer()) return agent_.answer_read();
   const TimeNs now = hardware_->now();
@@ -151,7 +149,8 @@ void Calendar::go_on() {
 }
 
 /// Until the guest has seen what it was told: what it wants to do about it is known then.
-void Calendar::settle(GuestDisk& disk) {
+void Calendar::give_back(GuestDisk& disk) {
+  if (const auto handed = disk.hand_back(); !handed) return give_up(handed.error());
   while (!stopping_ && disk.awaits_guest()) wait_for_input();
 }
 
@@ -174,10 +173,7 @@ TimeNs Calendar::horizon() const {
 /// Before the kick is acknowledged, since the guest goes on then. What has been answered at once is given back now: the
 /// guest need not wait for it, and need not be told to run.
 void Calendar::submitted(GuestDisk& disk) {
-  if (disk.has_ended()) {
-    if (const auto handed = disk.hand_back(); !handed) return give_up(handed.error());
-    settle(disk);
-  }
+  if (disk.has_ended()) give_back(disk);
   shorten_horizon();
 }
 

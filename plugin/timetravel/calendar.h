@@ -74,7 +74,7 @@ class Calendar {
   void make_disks();
   void run();
   void wait_for_input();
-  void settle(GuestDisk& disk);
+  void give_back(GuestDisk& disk);
   bool can_go_on();
   bool tell_host_and_stop();
   void go_on();

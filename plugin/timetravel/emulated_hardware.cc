@@ -4,18 +4,6 @@
 #include "plugin/emulation/mark_disk.h"
 
 namespace headcrash::timetravel {
-namespace {
-
-constexpr const char* kMark = "mark";
-
-}  // namespace
-
-int EmulatedHardware::noted(const std::string& name, const model::Request& request,
-                            const emulation::Answer& answer) {
-  if (answer.error != 0)
-    if (const auto line = failures_.note(name, request, answer.cause)) log_(*line);
-  return answer.error;
-}
 
 GuestDisk::Connect EmulatedHardware::disk(std::size_t index) {
   const model::Characteristics& device = emulation_.characteristics(index);
@@ -32,16 +20,16 @@ GuestDisk::Connect EmulatedHardware::disk(std::size_t index) {
       },
       .account =
           [this, index, name](const model::Request& request, const model::Completion& completion) {
-            return noted(name, request, emulation_.account(index, request, completion));
+            return failures_.note(name, request, emulation_.account(index, request, completion), log_);
           }};
   return [served] { return served; };
 }
 
 GuestDisk::Connect EmulatedHardware::marks() {
   const GuestDisk::Served served{
-      .shape = {.name = kMark, .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
+      .shape = {.name = emulation::kMarkDiskName, .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
       .serve = [this](const model::Request& request, model::Initiator&) -> std::optional<int> {
-        return noted(kMark, request, emulation_.serve_marks(request));
+        return failures_.note(emulation::kMarkDiskName, request, emulation_.serve_marks(request), log_);
       },
       .account = {}};
   return [served] { return served; };

@@ -26,8 +26,6 @@ class EmulatedHardware final : public Hardware {
   std::uint64_t power_cuts() const override { return emulation_.power_cuts(); }
 
  private:
-  int noted(const std::string& name, const model::Request& request, const emulation::Answer& answer);
-
   emulation::Emulation& emulation_;
   std::function<void(const std::string&)> log_;
   emulation::FailureLog failures_;

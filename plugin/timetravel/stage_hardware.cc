@@ -65,7 +65,7 @@ GuestDisk::Connect StageHardware::disk(std::size_t index) {
 
 GuestDisk::Connect StageHardware::marks() {
   const GuestDisk::Served served{
-      .shape = {.name = "mark", .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
+      .shape = {.name = emulation::kMarkDiskName, .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
       .serve = [this](const model::Request& request, model::Initiator&) -> std::optional<int> {
         return emulation::serve_mark_disk(request, stage_).error;
       },

@@ -9,7 +9,6 @@ namespace headcrash::vhost {
 namespace {
 
 constexpr int kBacklog = 4;
-constexpr const char* kMarkName = "mark";
 
 }  // namespace
 
@@ -24,7 +23,7 @@ Result<std::unique_ptr<MachineServer>> MachineServer::listen(const std::filesyst
                                                              const std::vector<std::string>& disks) {
   std::unique_ptr<MachineServer> self(new MachineServer());
   self->disk_paths_ = disk_sockets_of(socket, disks);
-  self->mark_path_ = base::socket_beside(socket, kMarkName);
+  self->mark_path_ = base::socket_beside(socket, emulation::kMarkDiskName);
   std::vector<std::filesystem::path> all = self->disk_paths_;
   all.push_back(self->mark_path_);
   for (const std::filesystem::path& path : all) {
@@ -40,10 +39,7 @@ Result<void> MachineServer::start(emulation::Emulation& emulation, const Session
   const auto add = [&](Disk disk, const std::function<emulation::Answer(const model::Request&)>& serve) {
     const std::string name = disk.name;
     disk.serve = [this, name, serve, log](const model::Request& request) {
-      const emulation::Answer answer = serve(request);
-      if (answer.error != 0)
-        if (const auto line = failures_.note(name, request, answer.cause)) log(*line);
-      return answer.error;
+      return failures_.note(name, request, serve(request), log);
     };
     auto server = Server::start(
         std::move(sockets_[servers_.size()]), std::move(disk), options, [log, name](const Error& error) {
@@ -63,7 +59,7 @@ Result<void> MachineServer::start(emulation::Emulation& emulation, const Session
                      [&emulation, i](const model::Request& request) { return emulation.serve(i, request); });
     if (!added) return added;
   }
-  return add({.name = kMarkName,
+  return add({.name = emulation::kMarkDiskName,
               .sectors = emulation::kMarkDiskBytes / model::kSectorBytes,
               .answers_at_once = [] { return true; }},
              [&emulation](const model::Request& request) { return emulation.serve_marks(request); });
