@@ -1,7 +1,8 @@
 // Starts user-mode Linux (user_mode.h).
 //
 // `stderr=1 console=stderr`: the console is the program's standard error, written when it is said. panic=-1 would start the
-// kernel again, as the same process: a panic ends it instead.
+// kernel again, as the same process: a panic ends it instead. `seccomp=auto`: a kernel that can (6.16 and newer) traps its programs'
+// system calls with seccomp in place of ptrace, which takes a fifth less time; an older one ignores it.
 #include "harness/vm/user_mode.h"
 
 #include <fcntl.h>
@@ -42,6 +43,7 @@ std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::fil
                                  std::string("initrd=") + kInitramfs,
                                  "uml_dir=./",
                                  "time-travel=ext:" + seen_from(scratch, spec.time_socket),
+                                 "seccomp=auto",
                                  "stderr=1",
                                  "console=stderr",
                                  "con=null",
