@@ -36,10 +36,6 @@ Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
                                                     std::vector<Descriptor>& files) const {
   std::size_t got = 0;
   while (got < into.size()) {
-    pollfd watched[2] = {{socket_, POLLIN, 0}, {stop_, POLLIN, 0}};
-    if (::poll(watched, 2, -1) < 0 && errno != EINTR) return fail("vhost-user", base::errno_text(errno));
-    if (watched[1].revents != 0) return Bytes::none;
-    if (watched[0].revents == 0) continue;
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kRegionsMax)> control = {};
     iovec part{into.data() + got, into.size() - got};
     msghdr message = {};
@@ -48,7 +44,13 @@ Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     const ssize_t bytes = ::recvmsg(socket_, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0 && errno == EAGAIN) {
+      pollfd watched[2] = {{socket_, POLLIN, 0}, {stop_, POLLIN, 0}};
+      if (::poll(watched, 2, -1) < 0 && errno != EINTR) return fail("vhost-user", base::errno_text(errno));
+      if (watched[1].revents != 0) return Bytes::none;
+      continue;
+    }
     if (bytes < 0 && errno != ECONNRESET) return fail("vhost-user", base::errno_text(errno));
     take_files(message, files);
     if ((message.msg_flags & MSG_CTRUNC) != 0 || files.size() > kRegionsMax)
