@@ -100,8 +100,10 @@ Result<void> StageGuest::State::restore() {
                      .accelerator = options.accelerator,
                      .memory_mib = options.memory_mib,
                      .disks = nbd_disks()};
-  if (options.accelerator == vm::Accelerator::user_mode)
+  if (options.accelerator == vm::Accelerator::user_mode) {
     vm::attach_user_mode(spec, server.virtual_socket(stage), options.disk_bytes, options.log_bytes);
+    spec.late_kicks = true;
+  }
   auto started = vm::Guest::start(spec, options.cache, scratch);
   if (!started) return pass_on(started);
   guest = std::move(*started);

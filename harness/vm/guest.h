@@ -80,6 +80,9 @@ struct GuestSpec {
   std::vector<GuestDisk> disks;
   /// user_mode: the sockets of its clock, of the agent's disk, and of the agent.
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
+  /// user_mode: disks hear of all that is submitted when the guest has nothing more to do, once. For those that answer in no time: a
+  /// timed disk would start some nanoseconds later.
+  bool late_kicks = false;
 };
 
 /// What the disk for marks has, under either kind of guest.

@@ -62,6 +62,9 @@ TEST(UserModeCommand, NamesItsClockAndItsDisksInOrder) {
   EXPECT_TRUE(has(words, "initrd=initramfs"));
   EXPECT_TRUE(has(words, "glibc.pthread.rseq=0"));
   EXPECT_TRUE(has(words, "--chdir=/tmp/scratch"));
+  EXPECT_FALSE(has(words, "late_kicks"));
+  spec.late_kicks = true;
+  EXPECT_TRUE(has(user_mode_command(spec, "/tmp/scratch"), "virtio_uml.late_kicks=1"));
   // Nothing of the folder is in the kernel's words.
   spec.time_socket = "/tmp/scratch/d.sock.time";
   spec.port_socket = "/tmp/scratch/d.sock.port";

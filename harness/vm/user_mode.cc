@@ -50,6 +50,7 @@ std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::fil
                                  "con0=null,null",
                                  "loglevel=5",
                                  "rcupdate.rcu_expedited=1"};
+  if (spec.late_kicks) words.emplace_back("virtio_uml.late_kicks=1");
   for (const GuestDisk& disk : spec.disks)
     words.push_back(fmt::format("virtio_uml.device={}:{}", seen_from(scratch, disk.socket), kBlockDevice));
   words.push_back(fmt::format("virtio_uml.device={}:{}", seen_from(scratch, spec.port_socket), kBlockDevice));
