@@ -146,12 +146,31 @@ TEST(Recovery, ASecondMountShowsWhatTheFirstDid) {
   ScriptedGuest another_tree;
   another_tree.mount_replay.tree->push_back(object("a"));
   EXPECT_EQ(recover(by_mount(), another_tree), Verdict::recovery_not_idempotent);
+  another_tree.inspection.tree.push_back(object("a"));
+  EXPECT_EQ(recover(by_mount(), another_tree), Verdict::clean);
+  another_tree.inspection.tree.push_back(object("b"));
+  EXPECT_EQ(recover(by_mount(), another_tree), Verdict::recovery_not_idempotent);
 
   ScriptedGuest replays_again;
   replays_again.mount_replay.log = replays_again.inspection.log = "replayed";
   EXPECT_EQ(recover(by_mount(), replays_again), Verdict::recovery_not_idempotent);
   replays_again.mount_replay.tree.reset();
   EXPECT_EQ(recover(by_mount(), replays_again), Verdict::recovery_not_idempotent);
+}
+
+/// XFS: those beyond a file's end.
+TEST(Recovery, BlocksMayBeGivenBackAtTheUnmount) {
+  ScriptedGuest guest;
+  guest.mount_replay.tree->push_back(object("a"));
+  guest.inspection.tree.push_back(object("a"));
+  guest.mount_replay.tree->back().allocated_bytes = 65'536;
+  guest.inspection.tree.back().allocated_bytes = 32'768;
+  EXPECT_EQ(recover(by_mount(), guest), Verdict::clean);
+  guest.inspection.tree.back().size_bytes = 1;
+  EXPECT_EQ(recover(by_mount(), guest), Verdict::recovery_not_idempotent);
+  guest.inspection.tree.back().size_bytes = 0;
+  guest.inspection.tree.back().allocated_bytes = 131'072;
+  EXPECT_EQ(recover(by_mount(), guest), Verdict::recovery_not_idempotent);
 }
 
 TEST(Recovery, WhatIsRefusedAfterItIsKept) {
