@@ -234,6 +234,16 @@ TEST(VhostSession, EndsWhenACallIsRefusedOrAnsweredUnasked) {
   EXPECT_NE(client.error().find("answers what was not asked"), std::string::npos);
 }
 
+TEST(VhostSession, StopsInTheMiddleOfAMessage) {
+  for (const std::size_t bytes : {std::size_t{5}, std::size_t{12}}) {  // of the header, and before its payload
+    TestDisk disk;
+    TestClient client(disk.disk());
+    const std::uint32_t header[3] = {static_cast<std::uint32_t>(Verb::set_features), 1, 8};
+    client.send_bytes(std::as_bytes(std::span(header)).first(bytes));
+    EXPECT_TRUE(client.stops());
+  }
+}
+
 TEST(VhostSession, RefusesWhatLiesBeyondTheDiskAndGoesOn) {
   TestDisk disk;
   TestClient client(disk.disk());

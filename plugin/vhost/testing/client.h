@@ -8,12 +8,14 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <future>
@@ -129,6 +131,20 @@ class TestClient {
       std::memcpy(CMSG_DATA(rights), files.data(), sizeof(int) * files.size());
     }
     static_cast<void>(::sendmsg(socket_.get(), &message, MSG_NOSIGNAL));
+  }
+  /// Not a whole message, perhaps. Returns when the session has taken them.
+  void send_bytes(std::span<const std::byte> bytes) {
+    EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+    for (int untaken = 1; untaken != 0;) {
+      ASSERT_EQ(::ioctl(socket_.get(), TIOCOUTQ, &untaken), 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  /// True: the session ends when it is to stop.
+  bool stops() {
+    const std::uint64_t one = 1;
+    EXPECT_EQ(::write(stop_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
+    return session_.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
   }
   template <typename... Words>
   void send64(Verb verb, Words... words) {
