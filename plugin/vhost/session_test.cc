@@ -235,7 +235,8 @@ TEST(VhostSession, EndsWhenACallIsRefusedOrAnsweredUnasked) {
 }
 
 TEST(VhostSession, StopsInTheMiddleOfAMessage) {
-  for (const std::size_t bytes : {std::size_t{5}, std::size_t{12}}) {  // of the header, and before its payload
+  for (const std::size_t bytes :
+       {std::size_t{5}, std::size_t{12}}) {  // of the header, and before its payload
     TestDisk disk;
     TestClient client(disk.disk());
     const std::uint32_t header[3] = {static_cast<std::uint32_t>(Verb::set_features), 1, 8};

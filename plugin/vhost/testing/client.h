@@ -134,7 +134,8 @@ class TestClient {
   }
   /// Not a whole message, perhaps. Returns when the session has taken them.
   void send_bytes(std::span<const std::byte> bytes) {
-    EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+    EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
     for (int untaken = 1; untaken != 0;) {
       ASSERT_EQ(::ioctl(socket_.get(), TIOCOUTQ, &untaken), 0);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
