@@ -2,7 +2,7 @@
 # ext4 with fast commits: when the power goes between the two blocks of a transaction's first fast commit, no mount is possible.
 # Nothing of headcrash is needed: mkfs.ext4, e2fsck, xfs_io, losetup, perl, in a guest by
 #
-#   scripts/run-in-guest --tool mkfs.ext4 --tool e2fsck power-cut.sh --yes [--4k] [--before | --after | --two]
+#   scripts/run-in-guest --tool mkfs.ext4 --tool e2fsck power-cut.sh --yes [--4k] [--before | --after | --torn]
 #
 # The disk is copied before and after an fsync. They differ in the blocks of the fast commit, and what a power cut between the
 # writes leaves is the copy from before with all of these blocks but the last. That image is mounted, repaired by e2fsck if the
@@ -12,7 +12,7 @@
 #   --4k       with blocks of 4 KiB, which 12 new files need two of, in place of 1 KiB, which 3 do
 #   --before   a control: the cut comes before the first block
 #   --after    a control: the cut comes after the last block
-#   --two      a control: only 2 new files, which fit into one block, of which the first half of the sectors is written
+#   --torn     2 new files, which fit into one block, of which only the first half is written: the same, by a torn write
 set -u
 cannot() { echo "cannot: $*" >&2; exit 2; }
 yes='' variant='' size=1024 new='1 2 3'
@@ -20,11 +20,11 @@ for word; do
   case $word in
     --yes) yes=yes ;;
     --4k) size=4096 new='1 2 3 4 5 6 7 8 9 10 11 12' ;;
-    --before | --after | --two) variant=$word ;;
+    --before | --after | --torn) variant=$word ;;
     *) cannot "unknown option $word" ;;
   esac
 done
-[ "$variant" != --two ] || { [ $size = 1024 ] && new='1 2' || cannot '--two is for blocks of 1 KiB'; }
+[ "$variant" != --torn ] || { [ $size = 1024 ] && new='1 2' || cannot '--torn is for blocks of 1 KiB'; }
 [ -n "$yes" ] || cannot "it mounts a file system of its own on a loop device: say --yes"
 [ "$(id -u)" = 0 ] || cannot 'it needs root'
 place=$(mktemp -d)
@@ -66,12 +66,12 @@ replace_blocks() {
       push @blocks, $n;
       push @data, $b;
     }
-    my $wanted = $variant eq "--two" ? 1 : 2;
+    my $wanted = $variant eq "--torn" ? 1 : 2;
     @blocks == $wanted or die "the fsync has written " . @blocks . " blocks, not $wanted\n";
     printf "the fsync wrote blocks: %s\n", join(" ", @blocks);
     my $keep = $variant eq "--before" ? 0 : $variant eq "--after" ? 2 : 1;
     for my $n (0 .. $keep - 1) {
-      my $bytes = $variant eq "--two" ? $size / 2 : $size;
+      my $bytes = $variant eq "--torn" ? $size / 2 : $size;
       sysseek($old, $blocks[$n] * $size, 0);
       syswrite($old, $data[$n], $bytes) == $bytes or die "$before: $!\n";
       print "on the disk: $bytes bytes of block $blocks[$n]\n";
