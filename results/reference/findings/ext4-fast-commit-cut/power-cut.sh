@@ -2,7 +2,7 @@
 # ext4 with fast commits: when the power goes between the two blocks of a transaction's first fast commit, no mount is possible.
 # Nothing of headcrash is needed: mkfs.ext4, e2fsck, xfs_io, losetup, perl, in a guest by
 #
-#   scripts/run-in-guest --tool mkfs.ext4 --tool e2fsck power-cut.sh --yes [--4k] [--before | --after | --torn]
+#   scripts/run-in-guest --tool mkfs.ext4 --tool e2fsck power-cut.sh --yes [--4k] [--used] [--before | --after | --torn]
 #
 # The disk is copied before and after an fsync. They differ in the blocks of the fast commit, and what a power cut between the
 # writes leaves is the copy from before with all of these blocks but the last. That image is mounted, repaired by e2fsck if the
@@ -10,15 +10,17 @@
 # 2: it cannot be told.
 #
 #   --4k       with blocks of 4 KiB, which 12 new files need two of, in place of 1 KiB, which 3 do
+#   --used     a fast commit of an earlier transaction stands in these blocks
 #   --before   a control: the cut comes before the first block
 #   --after    a control: the cut comes after the last block
 #   --torn     2 new files, which fit into one block, of which only the first half is written: the same, by a torn write
 set -u
 cannot() { echo "cannot: $*" >&2; exit 2; }
-yes='' variant='' size=1024 new='1 2 3'
+yes='' used='' variant='' size=1024 new='1 2 3'
 for word; do
   case $word in
     --yes) yes=yes ;;
+    --used) used=yes ;;
     --4k) size=4096 new='1 2 3 4 5 6 7 8 9 10 11 12' ;;
     --before | --after | --torn) variant=$word ;;
     *) cannot "unknown option $word" ;;
@@ -43,6 +45,10 @@ attach "$image"
 mount -t ext4 -o commit=600 "$disk" "$mnt" || cannot 'it cannot be mounted'
 cd "$mnt" || cannot 'no mount'
 : > e && sync || cannot 'an operation failed'
+if [ -n "$used" ]; then
+  for each in $new; do : > "old$each" || cannot 'an operation failed'; done
+  xfs_io -c fsync "old$each" && sync || cannot 'an operation failed'
+fi
 # No fast commit can hold the attribute, so that this is a full commit, in the journal only.
 : > f && setfattr -n user.a -v 1 f && xfs_io -c fsync f || cannot 'an operation failed'
 for each in $new; do : > "new$each" || cannot 'an operation failed'; done
