@@ -305,14 +305,15 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
   if (!table) return pass_on(table);
   if (!*table) return {};
   for (const auto& read :
-       {(*table)->only({"kind", "memory-mib", "step-timeout-s"}),
+       {(*table)->only({"kind", "charge", "memory-mib", "step-timeout-s"}),
         run::take_guest_kind(**table, bench.virtual_time),
+        run::take_charge(**table, bench.virtual_time, bench.charge),
         (*table)->take("memory-mib", bench.memory_mib, {.least = 64, .most = 65'536}),
         (*table)->take("step-timeout-s", bench.step_timeout_s, {.least = 1, .most = 86'400})}) {
     if (!read) return read;
   }
   if (bench.virtual_time)
-    for (BenchDevice& device : bench.devices) device.clock = run::kVirtualClock;
+    for (BenchDevice& device : bench.devices) device.clock = run::virtual_clock(bench.charge);
   return {};
 }
 
@@ -375,10 +376,9 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
   return bench;
 }
 
-Result<Bench> load_bench(const std::string& name_or_path, const std::vector<std::string>& kernels,
-                         const std::string& guest) {
+Result<Bench> load_bench(const std::string& name_or_path, const run::OtherGuests& guests) {
   const auto parse = [&](const std::string& text, const std::string& file) -> Result<Bench> {
-    const auto chosen = run::with_guests(text, file, kernels, guest);
+    const auto chosen = run::with_guests(text, file, guests);
     if (!chosen) return pass_on(chosen);
     return parse_bench(*chosen, file);
   };

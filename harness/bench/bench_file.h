@@ -14,6 +14,7 @@
 
 #include "fs-adapters/linux/adapter.h"
 #include "harness/bench/tool.h"
+#include "harness/run/guest_kind.h"
 #include "harness/workload/timed/timed_workload.h"
 #include "plugin/base/result.h"
 
@@ -54,7 +55,9 @@ struct Bench {
   std::vector<BenchWorkload> workloads;
   std::int64_t least = 3, most = 10;  ///< repetitions of a cell
   double interval = 0.05;             ///< wanted half width of the mean's 95 % interval, relative to it
-  bool virtual_time = false;   ///< guests of user-mode Linux: no clock of the file's is used, and none set
+  bool virtual_time = false;  ///< guests of user-mode Linux: no clock of the file's is used, and none set
+  double charge =
+      0;  ///< with it: what a nanosecond that the host's processor takes for a guest is in its time
   std::string clock = "real";  ///< of devices that do not say
   std::string setup_clock = "off";
   bool quiescence = true;  ///< after each measured phase, until nothing is left to write
@@ -62,10 +65,9 @@ struct Bench {
   std::int64_t step_timeout_s = 600;  ///< a phase or command that takes longer is a hang
 };
 
-/// A built-in benchmark by name, or a file by path (any name with a '/' or ending in .toml). `kernels`, if there are any,
-/// in place of the file's own; so is `guest`, "qemu" or "virtual".
-Result<Bench> load_bench(const std::string& name_or_path, const std::vector<std::string>& kernels = {},
-                         const std::string& guest = {});
+/// A built-in benchmark by name, or a file by path (any name with a '/' or ending in .toml). `guests` has what is
+/// asked for in place of the file's own.
+Result<Bench> load_bench(const std::string& name_or_path, const run::OtherGuests& guests = {});
 Result<Bench> parse_bench(const std::string& text, const std::string& file_name);
 
 struct BenchSummary {

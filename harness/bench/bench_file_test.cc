@@ -53,8 +53,8 @@ TEST(BenchFile, EachFileSystemIsUnderEachKernel) {
   const auto plain = parse_bench(kGood, "mine.toml");
   ASSERT_EQ(bench->filesystems.size(), 2 * plain->filesystems.size());
   EXPECT_EQ(bench->filesystems[1].name, plain->filesystems[0].name + "@6.12");
-  EXPECT_EQ(load_bench("quick", {"7.3"})->filesystems[0].guest.kernel, "7.3");
-  EXPECT_FALSE(load_bench("quick", {"7 3"}));
+  EXPECT_EQ(load_bench("quick", {.kernels = {"7.3"}})->filesystems[0].guest.kernel, "7.3");
+  EXPECT_FALSE(load_bench("quick", {.kernels = {"7 3"}}));
 }
 
 TEST(BenchFile, ScaleIsWhatTheValuesAre) {
@@ -89,8 +89,26 @@ TEST(BenchFile, AGuestInVirtualTimeHasOneClock) {
   EXPECT_FALSE(parse_bench(kGood + "[guest]\nkind = \"qemu\"\n", "mine.toml")->virtual_time);
   expect_refused(kGood + "[guest]\nkind = \"xen\"\n", {"guest.kind", "xen", "virtual"});
   // As --guest does it.
-  EXPECT_TRUE(load_bench("quick", {}, "virtual")->virtual_time);
+  EXPECT_TRUE(load_bench("quick", {.kind = "virtual"})->virtual_time);
   EXPECT_FALSE(load_bench("quick")->virtual_time);
+}
+
+TEST(BenchFile, ProcessorTimeIsChargedOnlyInVirtualTime) {
+  const std::string in_virtual_time = kGood + "[guest]\nkind = \"virtual\"\n";
+  const auto charged = parse_bench(in_virtual_time + "charge = 2.5\n", "mine.toml");
+  ASSERT_TRUE(charged) << charged.error().message();
+  EXPECT_EQ(charged->charge, 2.5);
+  for (const BenchDevice& device : charged->devices) EXPECT_EQ(device.clock, "charged:2.5");
+  EXPECT_EQ(parse_bench(in_virtual_time, "mine.toml")->charge, 0);
+  for (const char* wrong : {"0", "-1", "nan", "inf", "1001", "\"much\""})
+    expect_refused(in_virtual_time + "charge = " + wrong + "\n", {"guest.charge", "from 0.001 to 1000"});
+  expect_refused(kGood + "[guest]\ncharge = 1\n", {"guest.charge", "--guest virtual"});
+  // As --guest and --charge do it; the run's text has both.
+  const auto chosen = load_bench("quick", {.kind = "virtual", .charge = 3});
+  ASSERT_TRUE(chosen) << chosen.error().message();
+  EXPECT_EQ(chosen->charge, 3);
+  EXPECT_EQ(parse_bench(chosen->text, "again.toml")->charge, 3);
+  EXPECT_FALSE(load_bench("quick", {.charge = 3}));
 }
 
 TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {

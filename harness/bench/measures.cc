@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include "plugin/model/simulation.h"
 #include "plugin/model/store.h"
@@ -42,8 +43,9 @@ void add_layout(const json& layout, std::vector<db::MetricRecord>& metrics) {
 
 double slowdown(const std::string& clock) {
   double slower = 1;
-  if (const std::size_t colon = clock.find(':'); colon != std::string::npos)
-    std::from_chars(clock.data() + colon + 1, clock.data() + clock.size(), slower);
+  constexpr std::string_view kSlowed = "real:";
+  if (clock.starts_with(kSlowed))
+    std::from_chars(clock.data() + kSlowed.size(), clock.data() + clock.size(), slower);
   return slower > 0 ? slower : 1;
 }
 

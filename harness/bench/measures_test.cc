@@ -24,6 +24,7 @@ TEST(Measures, AnAnswerInTheDevicesTime) {
   EXPECT_EQ(metrics[2].name, "operation.p99");
   EXPECT_DOUBLE_EQ(metrics[2].value, 1.8);
   EXPECT_EQ(slowdown("real"), 1);
+  EXPECT_EQ(slowdown("charged:5"), 1) << "the charge slows nothing down";
 }
 
 TEST(Measures, TheLayoutScoreLeavesOutTheFirstBlockOfAFile) {

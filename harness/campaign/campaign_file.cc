@@ -337,7 +337,8 @@ Result<Campaign> load_campaign(const std::string& name_or_path, const std::vecto
                                const std::string& guest) {
   Result<base::NamedFile> found = find_campaign(name_or_path, 0);
   if (!found) return pass_on(found);
-  const auto text = run::with_guests(found->text, found->file, kernels, guest);
+  const auto text =
+      run::with_guests(found->text, found->file, {.kernels = kernels, .kind = guest, .charge = {}});
   if (!text) return pass_on(text);
   return parse_campaign(*text, found->file);
 }

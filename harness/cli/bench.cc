@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
@@ -21,6 +22,7 @@ constexpr double kMsPerS = 1000;
 struct BenchArguments {
   std::string bench, database = kDefaultDatabase, shard, guest;
   std::vector<std::string> kernels;
+  std::optional<double> charge;
   Verbosity verbosity = Verbosity::normal;
   bool plan = false, resume = false, as_json = false;
 };
@@ -131,7 +133,8 @@ int plan_only(const bench::Bench& bench, const run::Shard& shard, const BenchArg
 int run(const BenchArguments& arguments) {
   const auto shard = parse_shard(arguments.shard);
   if (!shard) return report_error(shard.error(), arguments.as_json);
-  const auto loaded = bench::load_bench(arguments.bench, arguments.kernels, arguments.guest);
+  const auto loaded = bench::load_bench(
+      arguments.bench, {.kernels = arguments.kernels, .kind = arguments.guest, .charge = arguments.charge});
   if (!loaded) return report_error(loaded.error(), arguments.as_json);
   if (arguments.plan) return plan_only(*loaded, *shard, arguments);
   catch_interrupts();
@@ -156,6 +159,7 @@ int run(const BenchArguments& arguments) {
                         .shard = arguments.shard,
                         .kernels = arguments.kernels,
                         .guest = arguments.guest,
+                        .charge = arguments.charge,
                         .verbosity = arguments.verbosity,
                         .as_json = arguments.as_json});
     return kInterrupted;
@@ -184,11 +188,16 @@ void add_bench(CLI::App& app, int& exit_code) {
                       "i/n: only every n-th group of file systems, beginning with the i-th");
   add_kernels_option(*command, arguments->kernels);
   add_guest_option(*command, arguments->guest, "what the file says");
+  command->add_option(
+      "--charge", arguments->charge,
+      "With guests in virtual time: a second that the host's processor takes for the guest is so "
+      "many of its own; times are not the same twice. Default: what the file says, else none");
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");
   command->footer(
       "Examples:\n  headcrash bench quick --plan\n  headcrash bench quick --db bench.db\n"
       "  headcrash bench quick --guest virtual --db virtual.db\n"
+      "  headcrash bench quick --guest virtual --charge 1 --db charged.db\n"
       "  headcrash bench mine.toml --db bench.db --resume\n  headcrash report --db bench.db\n\n"
       "Exit code 1: a trial failed; its reason is in the database.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });

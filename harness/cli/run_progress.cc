@@ -65,6 +65,7 @@ void report_interrupted(const ResumedCommand& what) {
   if (!what.kernels.empty())
     words.insert(words.end(), {"--kernel", fmt::format("{}", fmt::join(what.kernels, ","))});
   if (!what.guest.empty()) words.insert(words.end(), {"--guest", what.guest});
+  if (what.charge) words.insert(words.end(), {"--charge", fmt::format("{}", *what.charge)});
   if (!what.html.empty()) words.insert(words.end(), {"--html", what.html});
   if (what.verbosity == Verbosity::quiet) words.emplace_back("--quiet");
   if (what.verbosity == Verbosity::verbose) words.emplace_back("--verbose");

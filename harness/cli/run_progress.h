@@ -28,6 +28,7 @@ struct ResumedCommand {
   std::optional<std::int64_t> trials;  ///< of a cell
   std::vector<std::string> kernels;    ///< as they were given
   std::string guest;                   ///< as it was given
+  std::optional<double> charge;        ///< as it was given
   std::string html;                    ///< folder of the report; empty: none
   Verbosity verbosity = Verbosity::normal;
   bool stop_at_first = false, as_json = false;

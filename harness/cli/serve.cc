@@ -13,6 +13,7 @@
 #include "harness/cli/serve_state.h"
 #include "harness/cli/serve_vhost.h"
 #include "harness/device/served_device.h"
+#include "harness/run/guest_kind.h"
 #include "harness/vm/guest.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/size.h"
@@ -33,6 +34,7 @@ struct ServeArguments {
   std::vector<std::string> faults;
   std::uint64_t seed = 1;
   std::string states, state;
+  std::optional<double> charge;
   bool as_json = false, virtual_time = false;
   std::vector<std::string> command;
 
@@ -135,11 +137,12 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
 
 /// Instead of hardware: a state of a recording.
 int serve_one_state(const ServeArguments& arguments) {
-  const bool of_hardware =
-      !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||
-      !arguments.socket.empty() || !arguments.vhost_user.empty() || !arguments.memory.empty() ||
-      arguments.virtual_time || !arguments.control.empty() || !arguments.write_cache.empty() ||
-      !arguments.tear.empty() || !arguments.cut.empty() || !arguments.faults.empty();
+  const bool of_hardware = !arguments.profile.empty() || !arguments.size.empty() ||
+                           !arguments.store.empty() || !arguments.socket.empty() ||
+                           !arguments.vhost_user.empty() || !arguments.memory.empty() ||
+                           arguments.virtual_time || arguments.charge || !arguments.control.empty() ||
+                           !arguments.write_cache.empty() || !arguments.tear.empty() ||
+                           !arguments.cut.empty() || !arguments.faults.empty();
   if (of_hardware)
     return report_error({"--states", "serves a crash state, not hardware",
                          "leave out everything but --state, --machine, --record, --json and a command"},
@@ -166,6 +169,9 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
   if (arguments.virtual_time && arguments.clock != kDefaultClock)
     return refuse({"--clock", "says how time passes, and with --virtual-time the guest's does",
                    "leave one of them out"});
+  if (arguments.charge && !(*arguments.charge >= run::kChargeLeast && *arguments.charge <= run::kChargeMost))
+    return refuse({"--charge", fmt::format("must be from {} to {}", run::kChargeLeast, run::kChargeMost),
+                   "write 1 for the host's processor time as it is, or leave it out for none"});
   const auto& words = arguments.command;
   if (!arguments.virtual_time && std::find(words.begin(), words.end(), "-m") != words.end())
     return refuse({"-m", "is added to the command: QEMU shares this memory with the server",
@@ -181,12 +187,16 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
                       .socket = socket,
                       .guest_memory_mib = *memory / kMiB,
                       .virtual_time = arguments.virtual_time,
+                      .charge = arguments.charge.value_or(0),
                       .name = arguments.name(),
                       .as_json = arguments.as_json,
                       .command = arguments.command});
 }
 
 int serve(ServeArguments& arguments) {
+  if (arguments.charge && !arguments.virtual_time)
+    return report_error({"--charge", "is of a guest in virtual time", "add --virtual-time, or leave it out"},
+                        arguments.as_json);
   if (!arguments.states.empty()) return serve_one_state(arguments);
   if (!arguments.state.empty())
     return report_error({"--state", "names a state of no recording", "add --states RECORDING"},
@@ -276,6 +286,10 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_flag("--virtual-time", arguments->virtual_time,
                     "With --vhost-user: for user-mode Linux, whose clock is the machine's: no time passes "
                     "while it computes");
+  command->add_option(
+      "--charge", arguments->charge,
+      "With --virtual-time: a second that this processor takes for the guest is so many of its own; "
+      "default: none, which is the same each time");
   command->add_option("--control", arguments->control,
                       "Control socket; default: beside the NBD socket, or with --vhost-user SOCKET.control");
   command->add_flag("--json", arguments->as_json, "Print the sockets and QEMU's options as JSON");

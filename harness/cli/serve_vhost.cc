@@ -206,12 +206,12 @@ int serve_until_the_end(const ServeVhost& what, Served& served) {
 }
 
 /// A face for the machine, which runs already.
-Result<void> start_serving(Served& served) {
+Result<void> start_serving(Served& served, double charge) {
   const auto log = [](const std::string& line) { fmt::print(stderr, "headcrash: {}\n", line); };
   emulation::Emulation& machine = served.machine->emulation();
   if (served.calendar) {
     served.hardware = std::make_unique<timetravel::EmulatedHardware>(machine, log);
-    return served.calendar->start(*served.hardware, {}, log);
+    return served.calendar->start(*served.hardware, {.charge = charge}, log);
   }
   return served.disks->start(machine, {.queues = vhost::kQueuesMax}, log);
 }
@@ -226,7 +226,7 @@ int serve_vhost(const ServeVhost& what) {
   {
     const InterruptsBlocked blocked;
     served->machine->start(emulation::Way::vhost_user);
-    started = start_serving(*served);
+    started = start_serving(*served, what.charge);
   }
   int exit_code = kFine;
   if (started)

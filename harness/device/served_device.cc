@@ -44,6 +44,7 @@ std::vector<std::string> virtual_server(const ServedDeviceSpec& spec, const fs::
   };
   if (spec.machine) add("--machine", fs::absolute(*spec.machine));
   if (!spec.machine) add("--profile", spec.profile);
+  if (spec.charge > 0) add("--charge", fmt::format("{}", spec.charge));
   if (spec.write_cache) add("--write-cache", *spec.write_cache ? "on" : "off");
   if (!spec.tear.empty()) add("--tear", spec.tear);
   for (const std::string& fault : spec.faults) add("--fault", fault);

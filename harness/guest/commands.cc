@@ -330,7 +330,8 @@ Answer timed_phase(const json& request, const Sender&) {
   if (number >= phases.size())
     return tl::unexpected(Refusal{.text = fmt::format("{} has {} phases", (*workload)->name, phases.size())});
   PosixVfs vfs(text_of(request, "root"));
-  const auto measured = run_timed_phase(phases[number], *arguments, *seed, vfs);
+  const auto measured = run_timed_phase(phases[number], *arguments, *seed, vfs,
+                                        request.contains("clock-disk") ? text_of(request, "clock-disk") : "");
   if (!measured) return refuse("phase " + phases[number].name, measured.error());
   json answer{{"elapsed_ns", measured->elapsed_ns},
               {"user_ms", measured->user_ms},

@@ -13,7 +13,10 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "harness/guest/kernel.h"
 
 namespace headcrash::guest {
 namespace {
@@ -36,8 +39,9 @@ class MonotonicClock : public timed::Pace {
 
 class PhaseRun {
  public:
-  PhaseRun(const timed::Phase& phase, const timed::Arguments& arguments, std::uint64_t seed, Vfs& vfs)
-      : phase_(phase) {
+  PhaseRun(const timed::Phase& phase, const timed::Arguments& arguments, std::uint64_t seed, Vfs& vfs,
+           std::string clock_disk)
+      : phase_(phase), clock_disk_(std::move(clock_disk)) {
     workers_.reserve(phase.users);
     for (std::size_t i = 0; i < phase.users; ++i) {
       workers_.push_back({.run = this,
@@ -55,10 +59,11 @@ class PhaseRun {
     if (error != 0) interrupted_ = true;
     wait_until_ready();
     const CpuTimes cpu_before = cpu_times();
-    const std::int64_t start_ns = clock_.now_ns();
+    const std::int64_t start_ns = time_ns();
     open_gate();
     for (std::size_t i = 0; i < started_; ++i) ::pthread_join(workers_[i].thread, nullptr);
     if (error != 0) return refuse(error);
+    if (clock_failed_) return refuse(EIO);
     const CpuTimes cpu_after = cpu_times();
     measure_.elapsed_ns = end_ns_ - start_ns;
     measure_.user_ms = cpu_after.user_ms - cpu_before.user_ms;
@@ -107,11 +112,16 @@ class PhaseRun {
     } catch (const std::bad_alloc&) {
       done = tl::unexpected(timed::PhaseError{.what = "no memory", .error = ENOMEM});
     }
-    const std::int64_t now_ns = clock_.now_ns();
+    const std::int64_t now_ns = time_ns();
     const std::scoped_lock lock(lock_);
     end_ns_ = std::max(end_ns_, now_ns);
     if (done || interrupted_.exchange(true)) return;
     measure_.error = done.error();
+  }
+
+  std::int64_t time_ns() {
+    if (!clock_disk_.empty() && !read_nonce(clock_disk_)) clock_failed_ = true;
+    return clock_.now_ns();
   }
 
   void wait_until_ready() {
@@ -126,6 +136,8 @@ class PhaseRun {
   }
 
   const timed::Phase& phase_;
+  std::string clock_disk_;
+  std::atomic<bool> clock_failed_ = false;
   MonotonicClock clock_;
   std::vector<Worker> workers_;
   std::size_t started_ = 0;
@@ -151,12 +163,12 @@ CpuTimes cpu_times() {
 }
 
 VfsResult<PhaseMeasure> run_timed_phase(const timed::Phase& phase, const timed::Arguments& arguments,
-                                        std::uint64_t seed, Vfs& vfs) {
+                                        std::uint64_t seed, Vfs& vfs, const std::string& clock_disk) {
   if (phase.cold) {
     if (const auto synced = vfs.sync(); !synced) return refuse(synced.error().value);
     if (const auto dropped = vfs.drop_caches(); !dropped) return refuse(dropped.error().value);
   }
-  return PhaseRun(phase, arguments, seed, vfs).run();
+  return PhaseRun(phase, arguments, seed, vfs, clock_disk).run();
 }
 
 }  // namespace headcrash::guest

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "fs-adapters/vfs.h"
 #include "harness/workload/timed/timed_workload.h"
@@ -21,8 +22,10 @@ struct PhaseMeasure {
 };
 
 /// Errors: a thread that cannot be made, a cold phase whose caches cannot be dropped.
+/// `clock_disk`, if it is not empty, is read before each look at the clock that says how long the phase took: where a guest in
+/// virtual time is charged for its processor, its clock is behind until it has waited for a disk.
 VfsResult<PhaseMeasure> run_timed_phase(const timed::Phase& phase, const timed::Arguments& arguments,
-                                        std::uint64_t seed, Vfs& vfs);
+                                        std::uint64_t seed, Vfs& vfs, const std::string& clock_disk = {});
 
 struct CpuTimes {
   std::int64_t user_ms = 0, system_ms = 0;

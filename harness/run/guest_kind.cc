@@ -15,13 +15,32 @@ Result<void> take_guest_kind(const base::StrictTable& guest, bool& virtual_time)
   return {};
 }
 
-Result<std::string> with_guests(const std::string& text, const std::string& file,
-                                const std::vector<std::string>& kernels, const std::string& kind) {
-  if (kernels.empty() && kind.empty()) return text;
+Result<void> take_charge(const base::StrictTable& guest, bool virtual_time, double& charge) {
+  if (!guest.has("charge")) return {};
+  if (!virtual_time)
+    return fail(guest.subject("charge"), "is of guests in virtual time, and these are in real time",
+                "add --guest virtual, or kind = \"virtual\" under [guest]");
+  double wanted = 0;
+  if (!guest.take("charge", wanted) || wanted < kChargeLeast || wanted > kChargeMost)
+    return fail(guest.subject("charge"),
+                fmt::format("must be a number from {} to {}", kChargeLeast, kChargeMost),
+                "write charge = 1 for the host's processor time as it is, or leave it out for none");
+  charge = wanted;
+  return {};
+}
+
+std::string virtual_clock(double charge) {
+  return charge > 0 ? fmt::format("charged:{}", charge) : kVirtualClock;
+}
+
+Result<std::string> with_guests(const std::string& text, const std::string& file, const OtherGuests& guests) {
+  const auto& [kernels, kind, charge] = guests;
+  if (kernels.empty() && kind.empty() && !charge) return text;
   Result<base::StrictTable> root = base::StrictTable::parse(text, file);
   if (!root) return pass_on(root);
   if (!kernels.empty()) root = root->with("kernels", kernels);
   if (!kind.empty()) root = root->with("guest", "kind", kind);
+  if (charge) root = root->with("guest", "charge", *charge);
   return root->text();
 }
 

@@ -104,6 +104,13 @@ StrictTable StrictTable::with(const std::string& table, const std::string& key,
   return more;
 }
 
+StrictTable StrictTable::with(const std::string& table, const std::string& key, double value) const {
+  StrictTable more = *this;
+  more.state_->table.insert(table, toml::table{});
+  if (toml::table* inner = more.state_->table[table].as_table()) inner->insert_or_assign(key, value);
+  return more;
+}
+
 std::string StrictTable::text() const {
   std::ostringstream stream;
   stream << toml::toml_formatter(state_->table) << '\n';

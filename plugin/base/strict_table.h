@@ -72,8 +72,9 @@ class StrictTable {
   StrictTable without(const std::string& key) const;
   /// With that list of texts in place of what the key had.
   StrictTable with(const std::string& key, const std::vector<std::string>& texts) const;
-  /// With that text as a key of a table of it, which is made when it is absent. A key that is no table stays as it is.
+  /// With that text or number as a key of a table of it, which is made when it is absent. A key that is no table stays as it is.
   StrictTable with(const std::string& table, const std::string& key, const std::string& value) const;
+  StrictTable with(const std::string& table, const std::string& key, double value) const;
   std::string text() const;  ///< as TOML, without comments
 
   /// "file: a.b.key", for an Error.

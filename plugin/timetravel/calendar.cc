@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -28,6 +29,8 @@ constexpr std::size_t kHostReadBytes = 64 << 10;
 constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years: who sleeps for longer sleeps for ever
 /// A guest that runs by itself is heard of so often. It asks about each timer beyond that, again and again.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
+/// Of one whose processor time is charged: it has to say when it sleeps, and may read its clock a thousand times.
+constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace
 
@@ -138,6 +141,7 @@ bool Calendar::tell_host_and_stop() {
 }
 
 void Calendar::go_on() {
+  if (charges() && requested_ < hardware_->now()) return run_guest(requested_);
   for (const auto& disk : disks_) {
     if (disk->has_ended()) return give_back(*disk);
   }
@@ -154,12 +158,13 @@ void Calendar::give_back(GuestDisk& disk) {
   while (!stopping_ && disk.awaits_guest()) wait_for_input();
 }
 
-void Calendar::run_guest(TimeNs now) {
+void Calendar::run_guest(TimeNs time) {
   waiting_ = false;
+  guest_time_ = time;
   requested_ = model::kNever;
   sleeps_forever_ = false;
   free_until_ = horizon();
-  tell({{Op::free_until, free_until_}, {Op::run, now}});
+  tell({{Op::free_until, free_until_}, {Op::run, time}});
 }
 
 TimeNs Calendar::horizon() const {
@@ -167,13 +172,14 @@ TimeNs Calendar::horizon() const {
   // Commands that have ended are handed back at this instant, and so is what the host says: no time may pass unseen.
   if (agent_.waits() || std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); }))
     return now;
-  return std::min(now + kHorizonNs, hardware_->next_event().value_or(model::kNever));
+  return std::min(now + (charges() ? kChargedHorizonNs : kHorizonNs),
+                  hardware_->next_event().value_or(model::kNever));
 }
 
 /// Before the kick is acknowledged, since the guest goes on then. What has been answered at once is given back now: the
-/// guest need not wait for it, and need not be told to run.
+/// guest need not wait for it, and need not be told to run. One that is behind the machine has to wait: that takes it there.
 void Calendar::submitted(GuestDisk& disk) {
-  if (disk.has_ended()) give_back(disk);
+  if (disk.has_ended() && !is_behind()) give_back(disk);
   shorten_horizon();
 }
 
@@ -190,6 +196,7 @@ void Calendar::shorten_horizon() {
 void Calendar::end_guest() {
   time_.reset();
   processor_ = {};
+  processor_time_.reset();
   told_ = 0;
   pending_bytes_ = 0;
   waiting_ = sleeps_forever_ = false;
@@ -300,10 +307,16 @@ void Calendar::wait_for_input() {
 void Calendar::accept_guest() {
   time_ = base::Descriptor(::accept4(time_listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   cuts_ = hardware_->power_cuts();
+  guest_time_ = hardware_->now();
   ucred peer = {};
   socklen_t length = sizeof peer;
-  if (::getsockopt(time_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid == ::getpid())
-    return;
+  const bool known = ::getsockopt(time_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0;
+  if (charges() && !options_.processor_ns) {
+    auto time = ProcessorTime::of(known ? peer.pid : 0);
+    if (!time) return give_up(time.error());
+    processor_time_ = std::move(*time);
+  }
+  if (!known || peer.pid == ::getpid()) return;
   processor_ = base::ProcessorClaim::take();
   processor_.move(0);
   processor_.move(peer.pid);  // it has not started anything yet
@@ -338,13 +351,14 @@ void Calendar::on_message(const Message& message) {
       break;
     case Op::wait:
       if (waiting_) return give_up({"guest", "it waits twice", ""});
+      charge();
       waiting_ = true;
       break;
-    case Op::get:
-      answer = static_cast<std::uint64_t>(now);
+    case Op::get:  // a guest that runs is not taken past its timers, which are not known here
+      answer = static_cast<std::uint64_t>(is_behind() ? guest_time_ : now);
       break;
     case Op::get_tod:
-      answer = static_cast<std::uint64_t>(now + options_.time_of_day_ns);
+      answer = static_cast<std::uint64_t>((is_behind() ? guest_time_ : now) + options_.time_of_day_ns);
       break;
     case Op::update:
       if (!pass_to(message.time)) return;
@@ -362,9 +376,19 @@ bool Calendar::pass_to(std::uint64_t time) {
     return false;
   }
   told_ = time;
-  while (hardware_->step(static_cast<TimeNs>(time))) {
+  guest_time_ = static_cast<TimeNs>(time);
+  while (hardware_->step(guest_time_)) {
   }
+  charge();
   return true;
+}
+
+void Calendar::charge() {
+  if (!charges() || !hardware_->has_power() || hardware_->power_cuts() != cuts_) return;
+  const std::int64_t used_ns = options_.processor_ns ? options_.processor_ns() : processor_time_->take_ns();
+  const TimeNs until = hardware_->now() + std::llround(static_cast<double>(used_ns) * options_.charge);
+  while (hardware_->has_power() && hardware_->step(until)) {
+  }
 }
 
 void Calendar::answer(std::uint32_t sequence, std::uint64_t time) {

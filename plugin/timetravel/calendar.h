@@ -14,6 +14,13 @@
 //   SOCKET.mark     4 KiB that take marks                         SOCKET.port    the agent's disk (agent_disk.h)
 //   SOCKET.time     the guest's clock (message.h)                 SOCKET.agent   the agent, for the host: its lines
 //
+// With a charge the processor's time counts, too: the machine's clock goes on by what the guest has used of the host's
+// processor, times a factor, whenever it kicks a disk or waits. What it sends is sent that much later, and what completes
+// meanwhile is handed to it when it has stopped computing. The guest's own clock follows: a kernel accepts no other time than that of
+// its next timer while it waits, and the machine's with an interrupt. So timers that became due while the guest computed happen
+// first, each at its own instant, and then an interrupt brings the guest to the machine's time. What depends on the host's processor
+// is not the same twice.
+//
 // Time stands still while the agent waits for the host: what the host does in between takes no time. What the agent says
 // is held back until then, so that the host does nothing about it earlier. Time stands still
 // while the power is off, too; and a guest whose power has gone does nothing any more, also when it is on again.
@@ -24,6 +31,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,6 +45,7 @@
 #include "plugin/timetravel/guest_disk.h"
 #include "plugin/timetravel/hardware.h"
 #include "plugin/timetravel/message.h"
+#include "plugin/timetravel/processor_time.h"
 
 namespace headcrash::timetravel {
 
@@ -44,6 +53,10 @@ struct CalendarOptions {
   /// Of the host's time, that a guest may compute in one instant of its own: then it loops, and is given up.
   std::chrono::milliseconds compute_limit{120'000};
   std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
+  /// Nanoseconds for each that the guest computes; 0: computing takes no time.
+  double charge = 0;
+  /// Instead of the guest's processes: nanoseconds that it has computed since the last call.
+  std::function<std::int64_t()> processor_ns;
 };
 
 class Calendar {
@@ -78,7 +91,12 @@ class Calendar {
   bool can_go_on();
   bool tell_host_and_stop();
   void go_on();
-  void run_guest(model::TimeNs now);
+  void run_guest(model::TimeNs time);
+  /// What the guest has computed takes its time in the machine.
+  void charge();
+  bool charges() const { return options_.charge > 0; }
+  /// It runs, at a time before the machine's: it has computed since then.
+  bool is_behind() const { return charges() && !waiting_ && guest_time_ < hardware_->now(); }
   /// Until when the guest may run by itself.
   model::TimeNs horizon() const;
   void submitted(GuestDisk& disk);
@@ -120,6 +138,8 @@ class Calendar {
   model::TimeNs requested_ = model::kNever;
   model::TimeNs free_until_ = 0;  ///< what the guest was told last
   std::uint64_t told_ = 0;        ///< its time, which the guest has said last
+  model::TimeNs guest_time_ = 0;  ///< at which it runs, as far as it is known here
+  std::optional<ProcessorTime> processor_time_;
   std::uint32_t sequence_ = 0;    ///< of our own messages
   std::uint32_t unanswered_ = 0;  ///< so many of them, the last ones
   bool stopping_ = false;

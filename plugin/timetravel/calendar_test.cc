@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "plugin/timetravel/testing/served_machine.h"
@@ -382,6 +383,118 @@ TEST(TimeTravelCalendar, MarksAreAnsweredInTheirInstant) {
   clock.ask(Op::request, now + 1000);
   clock.wait();
   EXPECT_EQ(clock.wait_run(), now + 1000);
+}
+
+// ---- with a charge for the processor
+
+/// Whose processor takes so much more for the next message that is charged.
+struct Charged {
+  explicit Charged(double charge)
+      : machine({.charge = charge, .processor_ns = [this] { return used_ns.exchange(0); }}) {}
+  TimeNs machine_now() { return machine.emulation().now(); }
+  std::atomic<std::int64_t> used_ns = 0;
+  Machine machine;
+};
+
+TEST(TimeTravelCalendar, WithoutAChargeComputingTakesNoTime) {
+  Charged all(0);
+  Guest guest(all.machine);
+  const TimeNs now = guest.clock.ask(Op::get);
+  all.used_ns = 1'000'000;
+  guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
+  guest.kick(now);
+  EXPECT_EQ(all.machine_now(), now);
+  EXPECT_EQ(all.used_ns, 1'000'000) << "nobody asks";
+}
+
+TEST(TimeTravelCalendar, WhatIsSentIsSentAfterTheComputing) {
+  Charged all(2);
+  Guest guest(all.machine);
+  const TimeNs now = guest.clock.ask(Op::get);
+  all.used_ns = 1'000'000;
+  guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
+  guest.kick(now);
+  EXPECT_EQ(all.machine_now(), now + 2'000'000);
+  EXPECT_EQ(guest.clock.ask(Op::get), now) << "a guest that runs may have timers before";
+  guest.clock.ask(Op::request, kSleepsForEver);
+  guest.clock.wait();
+  const TimeNs at = guest.take_interrupt();
+  EXPECT_GT(at, now + 2'000'000 + model::kMillisecondNs);
+  EXPECT_EQ(guest.clock.wait_run(), at) << "then it has the machine's time";
+}
+
+/// The same read, and 30 ms of computing while the drive does it: the guest hears of it when it has done that.
+TEST(TimeTravelCalendar, WhatCompletesWhileTheGuestComputesIsHandedToItAfterwards) {
+  Charged all(1);
+  Guest guest(all.machine);
+  const TimeNs now = guest.clock.ask(Op::get);
+  guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
+  guest.kick(now);
+  all.used_ns = 30'000'000;
+  guest.clock.ask(Op::request, kSleepsForEver);
+  guest.clock.wait();
+  EXPECT_EQ(guest.take_interrupt(), now + 30'000'000);
+  const auto told = all.machine.emulation().statistics(emulation::Emulation::Interval::goes_on).devices.at(0);
+  EXPECT_LT(told.response_times->target.max_ns, 30'000'000) << "the drive was not slower";
+}
+
+/// A kernel accepts no other time than its timer's: those that became due come at their instants, before the interrupt.
+TEST(TimeTravelCalendar, TimersThatBecameDueWhileTheGuestComputedComeFirstAtTheirOwnTime) {
+  Charged all(1);
+  Guest guest(all.machine);
+  const TimeNs now = guest.clock.ask(Op::get);
+  guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
+  guest.kick(now);
+  all.used_ns = 30'000'000;
+  guest.clock.ask(Op::request, now + 1'000'000);
+  guest.clock.wait();
+  EXPECT_EQ(guest.clock.wait_run(), now + 1'000'000);
+  EXPECT_EQ(guest.clock.free_until, now + 30'000'000) << "no further without the interrupt that waits";
+  EXPECT_EQ(guest.clock.ask(Op::get), now + 1'000'000);
+  guest.clock.ask(Op::request, kSleepsForEver);
+  guest.clock.wait();
+  EXPECT_EQ(guest.take_interrupt(), now + 30'000'000);
+}
+
+TEST(TimeTravelCalendar, AGuestThatIsChargedSaysWhenItSleeps) {
+  Charged all(1);
+  Clock clock(all.machine);
+  const TimeNs now = clock.ask(Op::get);
+  clock.ask(Op::request, now + 1000);
+  clock.wait();
+  EXPECT_EQ(clock.wait_run(), now + 1000);
+  EXPECT_EQ(clock.free_until, now + 2000);
+}
+
+/// So that a read of the marks takes the guest's clock to the machine's.
+TEST(TimeTravelCalendar, WhatIsAnsweredAtOnceWaitsForAGuestThatHasComputed) {
+  Charged all(1);
+  TestClient marks(all.machine.calendar->mark_socket());
+  Clock clock(all.machine);
+  const base::Descriptor channel = marks.set_up_in_band();
+  const TimeNs now = clock.ask(Op::get);
+  all.used_ns = 5000;
+  marks.begin(0, 0, vhost::kIn, 0, 512, true);
+  EXPECT_EQ(kick(marks, clock, channel.get()), 0);
+  clock.ask(Op::request, kSleepsForEver);
+  clock.wait();
+  pollfd there = {channel.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&there, 1, 2000), 1) << "it was given back before the guest waited";
+  std::array<std::uint32_t, 5> call = {};
+  ASSERT_EQ(::recv(channel.get(), call.data(), sizeof call, MSG_DONTWAIT), ssize_t{sizeof call});
+  EXPECT_EQ(clock.ask(Op::get), now + 5000);
+}
+
+TEST(TimeTravelCalendar, ComputingEndsWithThePower) {
+  Charged all(1);
+  Guest guest(all.machine);
+  const TimeNs now = guest.clock.ask(Op::get);
+  ASSERT_TRUE(all.machine.emulation().arm("after-ms:0.5", *model::parse_cut_trigger("after-ms:0.5")));
+  all.used_ns = 30'000'000;
+  guest.clock.ask(Op::request, kSleepsForEver);
+  guest.clock.wait();
+  EXPECT_EQ(guest.clock.wait_run(50), -1);
+  EXPECT_EQ(all.machine_now(), now + model::kMillisecondNs / 2);
 }
 
 TEST(TimeTravelCalendar, AGuestThatLoopsIsGivenUp) {

@@ -20,8 +20,13 @@ constexpr std::size_t kNamesMost = 3;
 /// Guest and device count the same bytes; a larger difference is noted.
 constexpr double kDeviation = 0.01;
 constexpr double kFewBytes = 16 << 10;
+constexpr std::string_view kChargedPrefix = "charged:";
 constexpr const char* kVirtualTime =
     "virtual time: processor time is zero; times are those of the device and of the guest's timers, on any host";
+
+constexpr const char* kCharged =
+    "virtual time with processor time, {} times as much as this host's processor took: not deterministic, and another "
+    "host gives other times";
 
 /// "a, b, c, 3 more"
 std::string named(const std::vector<std::string>& names, std::size_t most = kNamesMost) {
@@ -197,7 +202,9 @@ std::string title_of(const Contest& contest) {
 }
 
 std::string time_name(const Contest& contest) {
-  const char* kind = contest.virtual_time ? "virtual " : "";
+  const char* kind = !contest.in_virtual_time()   ? ""
+                     : contest.clock == "virtual" ? "virtual "
+                                                  : "charged virtual ";
   return contest.to_quiescence ? fmt::format("{}time to quiescence", kind)
                                : fmt::format("elapsed {}time", kind);
 }
@@ -260,7 +267,11 @@ std::string verdict_line(const BaselineComparison& comparison) {
 }
 
 BenchAnswer answer_of(const Benchmark& bench) {
-  return {.clock = bench.in_virtual_time() ? kVirtualTime : "",
+  const std::string clock = bench.clock();
+  const bool charged = clock.starts_with(kChargedPrefix);
+  return {.clock = charged                   ? fmt::format(kCharged, clock.substr(kChargedPrefix.size()))
+                   : bench.in_virtual_time() ? kVirtualTime
+                                             : "",
           .status = status_of(bench),
           .notes = Notes(bench).all()};
 }

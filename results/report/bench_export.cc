@@ -80,7 +80,7 @@ SqlAnswer rankings(const Benchmark& bench) {
                                  number(s.spread()),
                                  number(s.busy_share),
                                  fmt::format("{}", fmt::join(marks_of(entrant), "; ")),
-                                 std::string(contest.virtual_time ? "virtual" : "real")});
+                                 contest.clock});
     }
   }
   return table;

@@ -63,14 +63,13 @@ constexpr std::array kMeasures = {
 };
 
 std::string identity_of(const std::string& device, const std::string& workload, const std::string& parameters,
-                        const std::string& scale, const std::string& phase, bool virtual_time) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", device, workload, parameters, scale, phase,
-                     virtual_time ? "virtual" : "real");
+                        const std::string& scale, const std::string& phase, const std::string& clock) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", device, workload, parameters, scale, phase, clock);
 }
 
 std::string row_identity(const Row& row) {
   return identity_of(row.text("device"), row.text("workload"), row.text("parameters"), row.text("scale"),
-                     row.text("phase"), row.integer("virtual_time") != 0);
+                     row.text("phase"), row.text("clock_kind"));
 }
 
 Measurement measurement_of(const Row& row) {
@@ -165,7 +164,7 @@ class Gathering {
     contest.scale = row.text("scale");
     contest.phase = row.text("phase");
     contest.operation = row.text("operation");
-    contest.virtual_time = row.integer("virtual_time") != 0;
+    contest.clock = row.text("clock_kind");
     return contest;
   }
 
@@ -183,15 +182,13 @@ class Gathering {
   /// A failed trial failed in every phase of its workload: which are known from those that did not.
   void count_failures() {
     std::map<std::string, std::vector<std::size_t>> by_workload;
-    const auto key = [](const auto& of, bool virtual_time) {
-      return identity_of(of.device, of.workload, of.parameters, of.scale, {}, virtual_time);
+    const auto key = [](const auto& of, const std::string& clock) {
+      return identity_of(of.device, of.workload, of.parameters, of.scale, {}, clock);
     };
     for (const BenchTrial& trial : bench_.trials) {
       if (!trial.failed()) continue;
-      const std::string of_trial = key(trial, trial.in_virtual_time());
-      const auto known = [&](const Contest& contest) {
-        return key(contest, contest.virtual_time) == of_trial;
-      };
+      const std::string of_trial = key(trial, trial.clock_kind());
+      const auto known = [&](const Contest& contest) { return key(contest, contest.clock) == of_trial; };
       auto& contests = by_workload[of_trial];
       if (contests.empty()) {
         if (std::ranges::none_of(bench_.contests, known))
@@ -209,7 +206,7 @@ class Gathering {
       for (Entrant& entrant : contest.entrants) {
         for (const Measurement& m : entrant.measurements) {
           if (m.late) ++entrant.late;
-          if (m.host_was_busy() && !contest.virtual_time) ++entrant.busy_host;
+          if (m.host_was_busy() && !contest.in_virtual_time()) ++entrant.busy_host;
         }
       }
     }
@@ -221,7 +218,7 @@ class Gathering {
     contest.workload = trial.workload;
     contest.parameters = trial.parameters;
     contest.scale = trial.scale;
-    contest.virtual_time = trial.in_virtual_time();
+    contest.clock = trial.clock_kind();
     return contest;
   }
 
@@ -333,15 +330,20 @@ std::string Contest::setting() const {
 }
 
 std::string Contest::identity() const {
-  return identity_of(device, workload, parameters, scale, phase, virtual_time);
+  return identity_of(device, workload, parameters, scale, phase, clock);
 }
 
 std::size_t Benchmark::failed() const {
   return static_cast<std::size_t>(std::ranges::count_if(trials, &BenchTrial::failed));
 }
 
-bool Benchmark::in_virtual_time() const {
-  return std::ranges::any_of(trials, &BenchTrial::in_virtual_time);
+std::string BenchTrial::clock_kind() const {
+  return clock == "virtual" || clock.starts_with("charged:") ? clock : "real";
+}
+
+std::string Benchmark::clock() const {
+  const auto found = std::ranges::find_if(trials, &BenchTrial::in_virtual_time);
+  return found == trials.end() ? "real" : found->clock;
 }
 
 Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::int64_t> run) {

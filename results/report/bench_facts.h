@@ -82,7 +82,8 @@ struct Contest {
   std::string device, workload, parameters, scale, phase, operation;
   std::string profile;            ///< of the device
   std::int64_t device_bytes = 0;  ///< of it that are used; 0: not known
-  bool virtual_time = false;      ///< the guests' clock: processor time is zero
+  std::string clock = "real";     ///< its kind: real, virtual (processor time is zero) or charged:K
+  bool in_virtual_time() const { return clock != "real"; }
   bool to_quiescence = true;      ///< ranked by; false: some measurement did not wait for it
   std::vector<Entrant> entrants;  ///< ranked ones first, in order; then those that are not
   std::size_t ranked = 0;
@@ -105,7 +106,8 @@ struct BenchTrial {
   bool late = false;
   std::optional<double> host_busy;
   bool failed() const { return verdict != "measured"; }
-  bool in_virtual_time() const { return clock == "virtual"; }
+  bool in_virtual_time() const { return clock_kind() != "real"; }
+  std::string clock_kind() const;  ///< as Contest::clock
 };
 
 /// Mean of a counter or of a tool's figure, per entrant.
@@ -148,8 +150,9 @@ struct Benchmark {
   std::vector<BenchPanel> io;
 
   std::size_t failed() const;
-  /// Some trial was. (All are: a benchmark's file says once what its guests are.)
-  bool in_virtual_time() const;
+  // Of some trial. (All have the same: a benchmark's file says once what its guests are.)
+  bool in_virtual_time() const { return clock() != "real"; }
+  std::string clock() const;  ///< as Contest::clock
 };
 
 /// In the caller's transaction, so that all queries see one state even while the benchmark continues. `run`:

@@ -94,7 +94,7 @@ Json contest_json(const Benchmark& bench, const Contest& contest) {
               {"scale", contest.scale},
               {"phase", valid_utf8(contest.phase)},
               {"operation", valid_utf8(contest.operation)},
-              {"clock", contest.virtual_time ? "virtual" : "real"},
+              {"clock", contest.clock},
               {"ranked_by", contest.to_quiescence ? "quiescent_ms" : "elapsed_ms"},
               {"entrants", Json::array()}};
   for (const Entrant& entrant : contest.entrants) out["entrants"].push_back(entrant_json(entrant));
@@ -158,7 +158,7 @@ Json bench_json(const Benchmark& bench, const BaselineComparison* baseline) {
               {"host", recorded(run.host)},
               {"versions", recorded(run.versions)},
               {"accelerator", valid_utf8(run.accelerator)},
-              {"clock", bench.in_virtual_time() ? "virtual" : "real"},
+              {"clock", bench.clock()},
               {"answer", valid_utf8(answer.status)},
               {"cautions", plain_texts(answer.notes)},
               {"contests", Json::array()},

@@ -552,6 +552,41 @@ TEST_F(BenchReportTest, RealAndVirtualTimeAreNotCompared) {
   EXPECT_EQ(must(write_report(both, {.output = folder() / "b", .run = second})).summary["clock"], "virtual");
 }
 
+TEST_F(BenchReportTest, ChargedTimeSaysSoAndIsComparedWithNothingElse) {
+  auto shape = in_virtual_time();
+  shape.charge = 2.5;
+  const Benchmark bench = gathered(shape);
+  EXPECT_TRUE(holds(answer_of(bench).clock, "2.5 times as much as this host")) << answer_of(bench).clock;
+  EXPECT_TRUE(holds(answer_of(bench).clock, "not deterministic"));
+  const std::string text = bench_text(bench, nullptr);
+  EXPECT_TRUE(holds(text, ", on hp-c2447, charged virtual time to quiescence\n")) << text;
+  const std::string page = must(bench_page(bench, nullptr));
+  EXPECT_TRUE(holds(page, "not deterministic"));
+  EXPECT_FALSE(holds(page, "processor time is zero"));
+  EXPECT_FALSE(holds(page, "to the nanosecond"));
+
+  auto charged = database("charged.db"), plain = database("plain.db"), more = database("more.db");
+  fill(plain, in_virtual_time());
+  fill(charged, shape);
+  auto twice = shape;
+  twice.charge = 5;
+  fill(more, twice);
+  for (const char* other : {"plain.db", "more.db"}) {
+    const auto refused = write_report(
+        charged, {.output = folder() / "out", .baseline = BaselineOptions{.database = folder() / other}});
+    ASSERT_FALSE(refused) << other;
+    EXPECT_TRUE(holds(refused.error().message(), "cannot be compared")) << refused.error().message();
+  }
+  const auto result = must(write_report(charged, {.output = folder() / "out", .csv = folder() / "tables"}));
+  EXPECT_EQ(result.summary["clock"], "charged:2.5");
+  EXPECT_EQ(times(db::contents(folder() / "tables" / "rankings.csv"), ",charged:2.5\r\n"), 4U);
+  // In one run they would be cells of their own.
+  must(db::execute(charged.handle(), "UPDATE trial SET clock = 'virtual' WHERE repetition = 0").map([] {
+    return true;
+  }));
+  EXPECT_EQ(must(gather_benchmark(charged, std::nullopt)).contests.size(), 2 * bench.contests.size());
+}
+
 TEST_F(BenchReportTest, ForALook) {
   const char* where = std::getenv("HEADCRASH_SHOW_REPORT");
   if (where == nullptr) GTEST_SKIP() << "HEADCRASH_SHOW_REPORT is not set";

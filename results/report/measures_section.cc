@@ -95,7 +95,7 @@ std::string every_value(const Contest& contest, const Entrant& entrant) {
     const auto mark = [&](const char* word) { marks += (marks.empty() ? "" : ", ") + std::string(word); };
     if (std::ranges::find(outside, time) != outside.end()) mark("outlier");
     if (m.late) mark("late");
-    if (m.host_was_busy() && !contest.virtual_time) mark("busy host");
+    if (m.host_was_busy() && !contest.in_virtual_time()) mark("busy host");
     text += fmt::format("{}{}{}", text.empty() ? "" : " &middot; ", milliseconds(time),
                         marks.empty() ? "" : " <b class=\"warn\">(" + marks + ")</b>");
   }

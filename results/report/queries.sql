@@ -221,7 +221,8 @@ GROUP BY p.name, p.clock ORDER BY min(p.ordinal), p.clock;
 -- every array and cache.
 WITH timed AS (
   SELECT t.id AS trial_id, t.key, t.device, t.workload, t.parameters, t.scale, t.filesystem, t.variant, t.repetition,
-    t.seed, t.clock, t.clock = 'virtual' AS virtual_time, t.late, t.host_busy, p.id AS phase_id, p.ordinal, m.label AS phase, m.measured,
+    t.seed, t.clock, (t.clock = 'virtual' OR t.clock LIKE 'charged:%') AS virtual_time,
+    iif(t.clock = 'virtual' OR t.clock LIKE 'charged:%', t.clock, 'real') AS clock_kind, t.late, t.host_busy, p.id AS phase_id, p.ordinal, m.label AS phase, m.measured,
     max(1.0, iif(p.clock LIKE 'real:%', CAST(substr(p.clock, 6) AS REAL), 1.0)) AS slower,
     m.elapsed_ms, m.quiescent_ms, coalesce(m.quiescent_ms, m.elapsed_ms) AS window_ms, m.user_ms, m.system_ms,
     m.device_busy_ms, m.operation, m.operations, m.app_bytes_read, m.app_bytes_written, m.guest_reads, m.guest_writes, m.guest_flushes,
@@ -248,7 +249,7 @@ WITH timed AS (
 -- average; `processor_share` is the guest's processor time by the window's length in the guest's own time (`slower`:
 -- the clock's factor), 1 for one processor; in virtual time there is no processor time, whatever the guest counted; `nvram_hits` leaves out dirty_hits, which are write_hits as well; `busy_per_request_us` from the utilisation law. The deviations are of the guest's /proc/diskstats from the
 -- device's own counters.
-SELECT trial_id, key, device, workload, parameters, scale, filesystem, variant, repetition, seed, clock, virtual_time, late, host_busy,
+SELECT trial_id, key, device, workload, parameters, scale, filesystem, variant, repetition, seed, clock, virtual_time, clock_kind, late, host_busy,
   phase, measured, operation, elapsed_ms, quiescent_ms, operations * 1000 / nullif(elapsed_ms, 0) AS rate,
   operations, iif(virtual_time, NULL, user_ms) AS user_ms, iif(virtual_time, NULL, system_ms) AS system_ms,
   iif(virtual_time, NULL, (user_ms + system_ms) / nullif(window_ms * slower, 0)) AS processor_share,
@@ -271,7 +272,7 @@ FROM timed ORDER BY device, workload, parameters, scale, virtual_time, ordinal, 
 
 -- name: bench_cells
 -- after: bench
--- A cell is file system x device x workload x parameters x phase x kind of clock (virtual time, or a drive's real time). `busy_share` is the median, until quiescence (where
+-- A cell is file system x device x workload x parameters x phase x kind of clock (virtual time, with or without a charge for the processor, or a drive's real time). `busy_share` is the median, until quiescence (where
 -- that was waited for); below a half the cell is not ranked: CPU-bound or idle, by `processor_share`. Intervals are not here: they are drawn by the bootstrap from
 -- the rows of bench_measures.
 , ranked AS (
@@ -279,9 +280,9 @@ FROM timed ORDER BY device, workload, parameters, scale, virtual_time, ordinal, 
     row_number() OVER (cell ORDER BY elapsed_ms) AS elapsed_rank,
     row_number() OVER (cell ORDER BY busy_ms / nullif(window_ms, 0)) AS busy_rank
   FROM timed WHERE measured
-  WINDOW cell AS (PARTITION BY device, workload, parameters, scale, virtual_time, phase, filesystem, variant))
+  WINDOW cell AS (PARTITION BY device, workload, parameters, scale, clock_kind, phase, filesystem, variant))
 SELECT device, workload, parameters, scale, phase, filesystem, variant,
-  iif(virtual_time, 'virtual', 'real') AS clock, n AS repetitions,
+  clock_kind AS clock, n AS repetitions,
   avg(window_ms) FILTER (WHERE window_rank IN ((n + 1) / 2, (n + 2) / 2)) AS quiescent_median_ms,
   avg(window_ms) AS quiescent_mean_ms, min(window_ms) AS quiescent_min_ms, max(window_ms) AS quiescent_max_ms,
   avg(elapsed_ms) FILTER (WHERE elapsed_rank IN ((n + 1) / 2, (n + 2) / 2)) AS elapsed_median_ms,
@@ -289,8 +290,8 @@ SELECT device, workload, parameters, scale, phase, filesystem, variant,
   avg(busy_ms / nullif(window_ms, 0)) FILTER (WHERE busy_rank IN ((n + 1) / 2, (n + 2) / 2)) AS busy_share,
   iif(virtual_time, NULL, avg((user_ms + system_ms) / nullif(window_ms * slower, 0))) AS processor_share,
   sum(late) AS late, max(host_busy) AS host_busy_most
-FROM ranked GROUP BY device, workload, parameters, scale, virtual_time, phase, filesystem, variant
-ORDER BY device, workload, parameters, scale, virtual_time, min(ordinal), phase, quiescent_mean_ms;
+FROM ranked GROUP BY device, workload, parameters, scale, clock_kind, phase, filesystem, variant
+ORDER BY device, workload, parameters, scale, clock_kind, min(ordinal), phase, quiescent_mean_ms;
 
 -- name: bench_trials
 -- Every trial of a benchmark; of a failed one, why.
@@ -302,12 +303,13 @@ FROM trial WHERE run_id = :run ORDER BY device, workload, parameters, scale, fil
 
 -- name: bench_metrics
 -- Means over the repetitions of what else was counted or reported.
-SELECT t.device, t.workload, t.parameters, t.scale, t.clock = 'virtual' AS virtual_time, m.label AS phase,
+SELECT t.device, t.workload, t.parameters, t.scale,
+  iif(t.clock = 'virtual' OR t.clock LIKE 'charged:%', t.clock, 'real') AS clock_kind, m.label AS phase,
   t.filesystem, t.variant, x.name, x.unit, count(*) AS repetitions, avg(x.value) AS mean, min(x.value) AS least, max(x.value) AS greatest
 FROM trial t JOIN phase p ON p.trial_id = t.id JOIN measure m ON m.phase_id = p.id JOIN metric x ON x.phase_id = p.id
 WHERE t.run_id = :run AND t.verdict = 'measured' AND m.measured
-GROUP BY t.device, t.workload, t.parameters, t.scale, virtual_time, m.label, x.name, x.unit, t.filesystem, t.variant
-ORDER BY t.device, t.workload, t.parameters, t.scale, virtual_time, min(p.ordinal), m.label, x.name, t.filesystem, t.variant;
+GROUP BY t.device, t.workload, t.parameters, t.scale, clock_kind, m.label, x.name, x.unit, t.filesystem, t.variant
+ORDER BY t.device, t.workload, t.parameters, t.scale, clock_kind, min(p.ordinal), m.label, x.name, t.filesystem, t.variant;
 
 -- name: bench_latency
 -- Cumulative share of the requests of a workload's measured phases that took at most upper_us, by the model.

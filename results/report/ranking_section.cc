@@ -25,6 +25,10 @@ constexpr const char* kVirtualTimeNote =
     "the device or a timer. What a file system costs the processor is not in these times, so that their order can differ "
     "from that of a machine whose processor is slow. A repetition has a seed of its own; the same seed gives the same "
     "time to the nanosecond, so that intervals show what the seeds change, and no noise.</p>\n";
+constexpr const char* kChargedNote =
+    "<p class=\"note\">The guest&#39;s time has what it took of the host&#39;s processor, times the charge. That processor runs "
+    "user-mode Linux, whose system calls cost many times what they cost a machine: what computes more is slower here, by how "
+    "much says little. Intervals show the host&#39;s noise and what the seeds change.</p>\n";
 constexpr const char* kNothing = "<span class=\"muted\">&ndash;</span>";
 
 struct EntrantColumn {
@@ -47,7 +51,7 @@ std::vector<EntrantColumn> columns_of(const Benchmark& bench) {
 
 std::string id_of(const Contest& contest) {
   return anchor("ranking", contest.device + "/" + contest.workload + "/" + contest.parameters + "/" +
-                               contest.phase + (contest.virtual_time ? "/virtual" : ""));
+                               contest.phase + (contest.in_virtual_time() ? "/" + contest.clock : ""));
 }
 
 /// A time as a multiple of the best one, marked where none is significantly better.
@@ -243,8 +247,9 @@ Section bench_overview(const Benchmark& bench) {
               "by more than {:.0f}&nbsp;%)</span> <span>times the best: {}</span> {}<span>idle: a timer or a write-back "
               "delay was measured</span></p>\n",
               statistics::kConfidence * 100, kTie * 100, shade_scale(),
-              bench.in_virtual_time()
-                  ? "<span>virtual time: processor time is zero</span> "
+              bench.clock() == "virtual" ? "<span>virtual time: processor time is zero</span> "
+              : bench.in_virtual_time()
+                  ? "<span>virtual time with processor time: not deterministic</span> "
                   : "<span>CPU: the device was busy less than half of the time, so that the processor was "
                     "measured</span> ") +
           query_note("bench_cells", bench.facts.run.id)};
@@ -279,7 +284,9 @@ Section ranking_section(const Benchmark& bench) {
   }
   section.html += details(
       "How to read it",
-      std::string(bench.in_virtual_time() ? kVirtualTimeNote : "") +
+      std::string(bench.clock() == "virtual" ? kVirtualTimeNote
+                  : bench.in_virtual_time()  ? kChargedNote
+                                             : "") +
           "<p class=\"note\">To quiescence: until the last call returned and all writes reached the device. Elapsed: until "
           "the last call returned. Of the best: time as a share of the best one&#39;s, over equal repetitions. Spread: "
           "standard deviation by mean. Bars are means, lines their bootstrap intervals (95&nbsp;%, wider for few "

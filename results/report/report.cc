@@ -56,11 +56,10 @@ Result<std::optional<BaselineComparison>> baseline_of(const Benchmark& now, cons
   if (!database) return pass_on(database);
   const auto then = benchmark_of(*database, options.baseline->run);
   if (!then) return pass_on(then);
-  if (now.in_virtual_time() != then->in_virtual_time()) {
-    const auto name = [](const Benchmark& bench) { return bench.in_virtual_time() ? "virtual" : "real"; };
+  if (now.clock() != then->clock()) {
     return fail(options.baseline->database.string(),
                 fmt::format("run {} is in {} time, the baseline in {} time: their times cannot be compared",
-                            now.facts.run.id, name(now), name(*then)),
+                            now.facts.run.id, now.clock(), then->clock()),
                 "name a baseline of the same clock");
   }
   return compare_with_baseline(now, *then, options.baseline->tolerance);

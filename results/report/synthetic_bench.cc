@@ -103,7 +103,9 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
   t.scale = contest.scale.empty() ? "exact" : contest.scale;
   t.repetition = static_cast<std::int64_t>(repetition);
   t.seed = 7;
-  t.clock = shape.virtual_time ? "virtual" : "real";
+  t.clock = shape.charge > 0     ? fmt::format("charged:{}", shape.charge)
+            : shape.virtual_time ? "virtual"
+                                 : "real";
   t.operations = kFiles;
   t.verdict = failed ? "failed" : "measured";
   t.expected = "any";

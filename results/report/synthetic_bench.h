@@ -31,6 +31,7 @@ struct SyntheticBench {
   int late_every = 0;  ///< every n-th trial had late completions; 0 for none
   bool quiescence = true;
   bool virtual_time = false;
+  double charge = 0;  ///< in virtual time
   bool finished = true;
   double host_busy = 0.01;  ///< share of the host's processors that others used
   int requests = 0;         ///< of the I/O sample of a trial

@@ -240,6 +240,12 @@ wrong --memory mem=SIZE -- serve --vhost-user disk.sock --virtual-time --memory 
 wrong --clock "the guest's does" -- serve --vhost-user disk.sock --virtual-time --clock off
 wrong disk.sock "another server listens" -- serve --vhost-user disk.sock --virtual-time --control disk.sock --size 64M
 wrong --states "leave out everything" -- serve --virtual-time --states empty.hcrec
+wrong --charge "add --virtual-time" -- serve --vhost-user disk.sock --charge 1
+wrong --charge "from 0.001 to 1000" -- serve --vhost-user disk.sock --virtual-time --charge 0
+wrong --charge "from 0.001 to 1000" -- serve --vhost-user disk.sock --virtual-time --charge nan
+wrong guest.charge "add --guest virtual" -- bench quick --charge 1 --db none.db
+wrong guest.charge "from 0.001 to 1000" -- bench quick --guest virtual --charge 0 --db none.db
+wrong guest.charge "from 0.001 to 1000" -- bench quick --guest virtual --charge nan --db none.db
 wrong --guest virtual -- bench quick --guest xen
 wrong --guest virtual -- campaign smoke --guest xen
 wrong --guest "leave it out" -- campaign ufs-schemes --guest virtual --db none.db

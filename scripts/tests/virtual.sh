@@ -79,6 +79,60 @@ sleep 0.3
 ! pgrep -f "$scratch/" >/dev/null || failed "processes were left behind: $(pgrep -af "$scratch/")"
 ! ls | says sock || failed "sockets were left behind: $(ls)"
 
+# A loop in the guest takes what it takes of the host's processor, times the charge; the guest's clock follows when it waits for a disk.
+# Without a charge it takes no time.
+cat >loop.py <<'L'
+import json, socket, time
+def connect(path):
+    for _ in range(400):
+        one = socket.socket(socket.AF_UNIX)
+        try:
+            one.connect(path)
+            return one.makefile("rw")
+        except OSError:
+            time.sleep(0.05)
+    raise SystemExit(f"nobody listens on {path}")
+agent, control = connect("disk.sock.agent"), connect("disk.sock.control")
+def ask(**request):
+    agent.write(json.dumps({"id": 1, **request}) + "\n")
+    agent.flush()
+    while True:
+        answer = json.loads(agent.readline())
+        if "event" not in answer:
+            assert answer["ok"], answer
+            return answer
+def now():
+    control.write('{"stats": "read"}\n')
+    control.flush()
+    return json.loads(control.readline())["model_ns"] / 1e9
+ask(do="hello")
+clock = "dd if=/dev/vda of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null; read up rest </proc/uptime; echo $up; "
+loop = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; "
+before = now()
+told = ask(do="exec", argv=["busybox", "sh", "-c", clock + loop + clock], timeout_ms=100000)
+first, last = map(float, told["stdout"].split())
+print(now() - before, last - first)
+L
+loop_takes() {   # WORDS of serve
+  "$headcrash" serve --profile hp-c2447 --size 64M --write-cache off --vhost-user disk.sock --virtual-time "$@" --json -- \
+    env GLIBC_TUNABLES=glibc.pthread.rseq=0 setarch -R "$guest/linux" mem=128M initrd="$guest/initramfs" uml_dir="$scratch/" \
+    stderr=1 console=stderr con=null con0=null,null loglevel=5 >serve.out 2>serve.err &
+  server=$!
+  python3 loop.py || failed "a loop in a guest: $(tail -n 30 serve.err)"
+  kill -TERM "$server"
+  wait "$server" || true
+  server=
+}
+for charge in 1 20; do loop_takes --charge $charge; done >took
+loop_takes >>took
+python3 - <<'P' || failed "what computing takes: $(cat took)"
+(one, clock_one), (more, clock_more), (none, clock_none) = (map(float, line.split()) for line in open("took"))
+assert 0.005 < one < 20 and 4 < more / one < 100, (one, more)
+assert abs(clock_one - one) < 0.5 * one + 0.02 and clock_more > 0.5 * more, (clock_one, one, clock_more, more)
+assert none < 0.1 and clock_none < 0.05, (none, clock_none)  # two reads of the drive
+print(f"a loop takes {one:.3f} s at charge 1, {more:.3f} s at 20, {none:.3f} s without")
+P
+
 # power cuts in the middle of commits, on RAID 5 behind NVRAM; the whole of it twice
 cat >cuts.toml <<'T'
 seed = 3
