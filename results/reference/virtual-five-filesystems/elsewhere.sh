@@ -21,6 +21,8 @@ mount -t tmpfs -o size=90% up up
 mkdir up/upper up/work
 mount -t overlay -o lowerdir=here,upperdir=up/upper,workdir=up/work root root
 for folder in proc sys dev; do mount --bind /\$folder root/\$folder; done
+ln -s /proc/self/fd /dev/fd
+mkdir /dev/pts && mount -t devpts devpts /dev/pts
 mkdir -p root/dev/shm && mount -t tmpfs shm root/dev/shm
 mount -t tmpfs tmp root/tmp
 mount --bind results root/mnt
