@@ -17,11 +17,7 @@ guest=$(tail -n 1 "$scratch/guest")
 cd "$scratch"
 
 # by hand: the agent's lines over a socket, and what a read of the drive takes by either clock
-"$headcrash" serve --profile hp-c2447 --size 64M --write-cache off --vhost-user disk.sock --virtual-time --json -- \
-  env GLIBC_TUNABLES=glibc.pthread.rseq=0 setarch -R "$guest/linux" mem=128M initrd="$guest/initramfs" uml_dir="$scratch/" \
-  stderr=1 console=stderr con=null con0=null,null loglevel=5 >serve.out 2>serve.err &
-server=$!
-python3 - <<'P' || failed "a guest by hand: $(tail -n 30 serve.err)"
+cat >hand.py <<'H'
 import json, socket, time
 
 def connect(path):
@@ -47,6 +43,18 @@ def server(request):
     control.write(json.dumps(request) + "\n")
     control.flush()
     return json.loads(control.readline())
+H
+serve_by_hand() {   # WORDS of serve
+  "$headcrash" serve --profile hp-c2447 --size 64M --write-cache off --vhost-user disk.sock --virtual-time "$@" --json -- \
+    env GLIBC_TUNABLES=glibc.pthread.rseq=0 setarch -R "$guest/linux" mem=128M initrd="$guest/initramfs" uml_dir="$scratch/" \
+    stderr=1 console=stderr con=null con0=null,null loglevel=5 >serve.out 2>serve.err &
+  server=$!
+}
+serve_by_hand
+python3 - <<'P' || failed "a guest by hand: $(tail -n 30 serve.err)"
+import time
+
+from hand import ask, server
 
 ask(do="hello")
 assert server({"stats": "read"})["clock"] == "virtual"
@@ -82,30 +90,10 @@ sleep 0.3
 # A loop in the guest takes what it takes of the host's processor, times the charge; the guest's clock follows when it waits for a disk.
 # Without a charge it takes no time.
 cat >loop.py <<'L'
-import json, socket, time
-def connect(path):
-    for _ in range(400):
-        one = socket.socket(socket.AF_UNIX)
-        try:
-            one.connect(path)
-            return one.makefile("rw")
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit(f"nobody listens on {path}")
-agent, control = connect("disk.sock.agent"), connect("disk.sock.control")
-def ask(**request):
-    agent.write(json.dumps({"id": 1, **request}) + "\n")
-    agent.flush()
-    while True:
-        answer = json.loads(agent.readline())
-        if "event" not in answer:
-            assert answer["ok"], answer
-            return answer
-def now():
-    control.write('{"stats": "read"}\n')
-    control.flush()
-    return json.loads(control.readline())["model_ns"] / 1e9
+from hand import ask, server
 ask(do="hello")
+def now():
+    return server({"stats": "read"})["model_ns"] / 1e9
 clock = "dd if=/dev/vda of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null; read up rest </proc/uptime; echo $up; "
 loop = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; "
 before = now()
@@ -114,10 +102,7 @@ first, last = map(float, told["stdout"].split())
 print(now() - before, last - first)
 L
 loop_takes() {   # WORDS of serve
-  "$headcrash" serve --profile hp-c2447 --size 64M --write-cache off --vhost-user disk.sock --virtual-time "$@" --json -- \
-    env GLIBC_TUNABLES=glibc.pthread.rseq=0 setarch -R "$guest/linux" mem=128M initrd="$guest/initramfs" uml_dir="$scratch/" \
-    stderr=1 console=stderr con=null con0=null,null loglevel=5 >serve.out 2>serve.err &
-  server=$!
+  serve_by_hand "$@"
   python3 loop.py || failed "a loop in a guest: $(tail -n 30 serve.err)"
   kill -TERM "$server"
   wait "$server" || true
