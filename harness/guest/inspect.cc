@@ -51,6 +51,7 @@ class EntryBatches {
 
 struct Look {
   std::string source, target, type, options;
+  bool twice = false;  ///< a second look is compared with the first
 };
 
 tl::unexpected<InspectRefusal> refuse_look(std::string what, Errno error) {
@@ -98,10 +99,11 @@ tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, Ent
     PosixVfs vfs(look.target);
     entries = dump_tree(vfs, [&](const json& entry) {
       const std::string text = entry.dump(-1, ' ', false, json::error_handler_t::replace);
+      batches.add(entry, text.size());
+      if (!look.twice) return;
       json stays = entry;
       stays.erase("allocated");  // blocks beyond a file's end may be given back at the unmount
       seen.objects.emplace_back(entry.value("path", ""), std::hash<json>{}(stays));
-      batches.add(entry, text.size());
     });
   }
   batches.flush();
@@ -143,7 +145,8 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
   const Look look{.source = request.at("source").get<std::string>(),
                   .target = request.at("target").get<std::string>(),
                   .type = request.at("type").get<std::string>(),
-                  .options = request.value("options", "")};
+                  .options = request.value("options", ""),
+                  .twice = request.value("again", false)};
   const base::Stopwatch watch;
   if (request.value("quick", false)) {
     shorten_way(look.source);
@@ -152,10 +155,10 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
   }
   if (const auto meant = is_meant(request, look.source); !meant) return tl::unexpected(meant.error());
   json answer{{"verify_ms", watch.ms()}};
-  const bool again = request.value("again", false), use = request.value("use", false);
-  const auto first = look_once(look, use && !again, EntryBatches(send), answer);
+  const bool use = request.value("use", false);
+  const auto first = look_once(look, use && !look.twice, EntryBatches(send), answer);
   if (!first) return tl::unexpected(first.error());
-  if (again && answer["mounted"].get<bool>()) {
+  if (look.twice && answer["mounted"].get<bool>()) {
     json second;
     const auto seen = look_once(look, use, EntryBatches(nullptr), second);
     if (!seen) return tl::unexpected(seen.error());

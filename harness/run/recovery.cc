@@ -14,9 +14,12 @@ namespace {
 using Objects = std::vector<oracle::ObservedObject>;
 
 /// Fewer blocks are no difference: XFS keeps some beyond a file's end, and gives them back when nobody has it open any more.
-bool is_same(const oracle::ObservedObject& before, oracle::ObservedObject after) {
-  if (after.allocated_bytes && before.allocated_bytes && *after.allocated_bytes < *before.allocated_bytes)
-    after.allocated_bytes = before.allocated_bytes;
+bool is_same(const oracle::ObservedObject& before, const oracle::ObservedObject& after) {
+  if (after.allocated_bytes && before.allocated_bytes && *after.allocated_bytes < *before.allocated_bytes) {
+    oracle::ObservedObject with_those = after;
+    with_those.allocated_bytes = before.allocated_bytes;
+    return before == with_those;
+  }
   return before == after;
 }
 
