@@ -96,19 +96,22 @@ StrictTable StrictTable::with(const std::string& key, const std::vector<std::str
   return more;
 }
 
-StrictTable StrictTable::with(const std::string& table, const std::string& key,
-                              const std::string& value) const {
+template <typename Value>
+StrictTable StrictTable::with_inner(const std::string& table, const std::string& key,
+                                    const Value& value) const {
   StrictTable more = *this;
   more.state_->table.insert(table, toml::table{});
   if (toml::table* inner = more.state_->table[table].as_table()) inner->insert_or_assign(key, value);
   return more;
 }
 
+StrictTable StrictTable::with(const std::string& table, const std::string& key,
+                              const std::string& value) const {
+  return with_inner(table, key, value);
+}
+
 StrictTable StrictTable::with(const std::string& table, const std::string& key, double value) const {
-  StrictTable more = *this;
-  more.state_->table.insert(table, toml::table{});
-  if (toml::table* inner = more.state_->table[table].as_table()) inner->insert_or_assign(key, value);
-  return more;
+  return with_inner(table, key, value);
 }
 
 std::string StrictTable::text() const {

@@ -82,6 +82,8 @@ class StrictTable {
 
  private:
   struct State;
+  template <typename Value>
+  StrictTable with_inner(const std::string& table, const std::string& key, const Value& value) const;
   explicit StrictTable(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

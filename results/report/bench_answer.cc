@@ -20,7 +20,6 @@ constexpr std::size_t kNamesMost = 3;
 /// Guest and device count the same bytes; a larger difference is noted.
 constexpr double kDeviation = 0.01;
 constexpr double kFewBytes = 16 << 10;
-constexpr std::string_view kChargedPrefix = "charged:";
 constexpr const char* kVirtualTime =
     "virtual time: processor time is zero; times are those of the device and of the guest's timers, on any host";
 

@@ -338,7 +338,7 @@ std::size_t Benchmark::failed() const {
 }
 
 std::string BenchTrial::clock_kind() const {
-  return clock == "virtual" || clock.starts_with("charged:") ? clock : "real";
+  return clock == "virtual" || clock.starts_with(kChargedPrefix) ? clock : "real";
 }
 
 std::string Benchmark::clock() const {

@@ -18,6 +18,8 @@
 
 namespace headcrash::report {
 
+/// Of a trial's clock, with the factor behind it: virtual time in which the processor's counts.
+inline constexpr std::string_view kChargedPrefix = "charged:";
 /// Below this share of its time the device was not what the workload waited for.
 inline constexpr double kDeviceBusy = 0.5;
 /// Of the host's CPU, used by others.

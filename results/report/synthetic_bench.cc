@@ -8,6 +8,7 @@
 #include <random>
 
 #include "results/db/statement.h"
+#include "results/report/bench_facts.h"
 #include "results/report/synthetic_run.h"
 
 namespace headcrash::report {
@@ -103,7 +104,7 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
   t.scale = contest.scale.empty() ? "exact" : contest.scale;
   t.repetition = static_cast<std::int64_t>(repetition);
   t.seed = 7;
-  t.clock = shape.charge > 0     ? fmt::format("charged:{}", shape.charge)
+  t.clock = shape.charge > 0     ? fmt::format("{}{}", kChargedPrefix, shape.charge)
             : shape.virtual_time ? "virtual"
                                  : "real";
   t.operations = kFiles;
