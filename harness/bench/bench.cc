@@ -1,13 +1,16 @@
 // Rounds of trials (bench.h, plan.h).
 //
-// One trial at a time: what runs beside a timed one would be measured with it.
+// One trial at a time: what runs beside a timed one would be measured with it. Only guests whose processor
+// takes no time may run side by side, and then within a round: which trials a round has depends on earlier ones.
 #include "harness/bench/bench.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "harness/bench/bench_trial.h"
 #include "harness/bench/samples.h"
@@ -108,32 +111,52 @@ class BenchRunner {
   }
 
   Result<void> run_round(std::int64_t round) {
+    std::vector<BenchTrialPlan> wanted;
     for (const std::size_t index : round_order(cells_.size(), bench_.seed, round)) {
       const Cell& cell = cells_[index];
-      if (interrupted()) return {};
-      const BenchTrialPlan plan = trial_of(bench_, cell, round);
-      if (kept_.finished.contains(plan.key)) continue;
       if (round >= repetitions_wanted(samples_[cell.key], bench_)) continue;
-      if (const auto done = run_one(plan); !done && !interrupted()) return done;
+      if (BenchTrialPlan plan = trial_of(bench_, cell, round); !kept_.finished.contains(plan.key))
+        wanted.push_back(std::move(plan));
     }
+    std::size_t next = 0;
+    const auto work = [&] {
+      while (true) {
+        const BenchTrialPlan* plan = nullptr;
+        {
+          const std::lock_guard lock(mutex_);
+          if (error_ || interrupted() || next == wanted.size()) return;
+          plan = &wanted[next++];
+        }
+        const auto done = run_one(*plan);
+        const std::lock_guard lock(mutex_);
+        if (!done && !error_ && !interrupted()) error_ = done.error();
+      }
+    };
+    std::vector<std::thread> workers;
+    for (std::size_t i = 0; i < std::min(options_.jobs, wanted.size()); ++i) workers.emplace_back(work);
+    for (std::thread& worker : workers) worker.join();
+    if (error_) return tl::unexpected(*error_);
     return {};
   }
 
   Result<void> run_one(const BenchTrialPlan& plan) {
     const auto scratch = base::ScratchFolder::make();
     if (!scratch) return pass_on(scratch);
-    const BenchTrialContext context{
-        .bench = &bench_,
-        .image = images_.at(plan.cell->filesystem->name),
-        .accelerator = accelerator_,
-        .cache = options_.cache,
-        .scratch = scratch->path(),
-        .artefacts = run::artefact_path(kept_, plan.key),
-        .database_folder = kept_.database_folder,
-        .interrupted = options_.interrupted,
-        .on_phase = [&](const std::string& phase) { report({.running = plan.key, .phase = phase}); }};
+    const BenchTrialContext context{.bench = &bench_,
+                                    .image = images_.at(plan.cell->filesystem->name),
+                                    .accelerator = accelerator_,
+                                    .cache = options_.cache,
+                                    .scratch = scratch->path(),
+                                    .artefacts = run::artefact_path(kept_, plan.key),
+                                    .database_folder = kept_.database_folder,
+                                    .interrupted = options_.interrupted,
+                                    .on_phase = [&](const std::string& phase) {
+                                      const std::lock_guard lock(mutex_);
+                                      report({.running = plan.key, .phase = phase});
+                                    }};
     const auto record = run_bench_trial(plan, context);
     if (!record) return pass_on(record);
+    const std::lock_guard lock(mutex_);
     if (const auto kept = database_.record_trial(outcome_.run, *record); !kept) return pass_on(kept);
     ++outcome_.done_now;
     samples_[plan.cell->key].add(*record);
@@ -146,11 +169,12 @@ class BenchRunner {
 
   bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
 
+  /// With the mutex held.
   void report(campaign::CampaignProgress progress) const {
     if (!options_.on_progress) return;
     progress.done = outcome_.done_before + outcome_.done_now;
     progress.planned = outcome_.planned;
-    progress.left_s = left_.seconds();
+    if (const auto work_s = left_.seconds()) progress.left_s = *work_s / static_cast<double>(options_.jobs);
     options_.on_progress(progress);
   }
 
@@ -174,11 +198,19 @@ class BenchRunner {
   vm::GuestImages images_;  ///< by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
+  std::mutex mutex_;                             ///< while trials run: of all below, and of the database
   std::map<std::string, CellSamples> samples_;   ///< by cell
   std::map<std::string, std::string> failures_;  ///< by cell
   run::TimeLeft<std::string> left_;
   BenchOutcome outcome_;
+  std::optional<Error> error_;
 };
+
+Result<void> check_jobs(const Bench& bench, std::size_t jobs) {
+  if (jobs <= 1 || (bench.virtual_time && bench.charge == 0)) return {};
+  return fail("--jobs", "trials in which the processor's time counts run one at a time",
+              "leave it out, or use guests in virtual time without a charge");
+}
 
 Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database* database) {
   BenchForecast::CellForecast told{
@@ -204,12 +236,15 @@ Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database
 }  // namespace
 
 Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options) {
+  if (const auto allowed = check_jobs(bench, options.jobs); !allowed) return pass_on(allowed);
   auto database = db::Database::open(options.database, db::Database::Access::read_write);
   if (!database) return pass_on(database);
   return BenchRunner(bench, options, std::move(*database)).run();
 }
 
-Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, const fs::path& database) {
+Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std::size_t jobs,
+                               const fs::path& database) {
+  if (const auto allowed = check_jobs(bench, jobs); !allowed) return pass_on(allowed);
   std::optional<db::Database> earlier;
   std::error_code error;
   if (fs::exists(database, error)) {
@@ -238,7 +273,8 @@ Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, cons
     each.trial_s = known_s / static_cast<double>(known);
     each.origin = "the others";
   }
-  const double round_s = known_s / static_cast<double>(known) * static_cast<double>(told.cells);
+  const double round_s =
+      known_s / static_cast<double>(known) * static_cast<double>(told.cells) / static_cast<double>(jobs);
   told.least_s = round_s * static_cast<double>(bench.least);
   told.most_s = round_s * static_cast<double>(bench.most);
   return told;

@@ -131,7 +131,7 @@ TEST_F(BenchGuest, RowsAreThereAgreeWithTheGuestAndFailuresHaveNoNumbers) {
   ASSERT_EQ(outcome->cells.size(), 2U);
   EXPECT_EQ(outcome->cells[0].phases.size(), 3U);
   EXPECT_EQ(outcome->cells[1].failed, 2);
-  const auto plan = forecast(bench_, {}, file());
+  const auto plan = forecast(bench_, {}, 1, file());
   ASSERT_TRUE(plan) << plan.error().message();
   EXPECT_EQ(plan->each[0].origin, "2 trials of it");
 }

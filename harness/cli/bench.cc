@@ -21,6 +21,7 @@ constexpr double kMsPerS = 1000;
 
 struct BenchArguments {
   std::string bench, database = kDefaultDatabase, shard, guest;
+  std::size_t jobs = 1;
   std::vector<std::string> kernels;
   std::optional<double> charge;
   Verbosity verbosity = Verbosity::normal;
@@ -46,9 +47,10 @@ json describe(const bench::BenchForecast& forecast) {
           {"most_s", or_null(forecast.most_s)}};
 }
 
-void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forecast) {
-  fmt::print("{}: {}\n{} cells, {} to {} trials each (until the mean is known to {:g} %), one at a time\n",
-             bench.name, bench.title, forecast.cells, bench.least, bench.most, bench.interval * 100);
+void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forecast, std::size_t jobs) {
+  fmt::print("{}: {}\n{} cells, {} to {} trials each (until the mean is known to {:g} %), {} at a time\n",
+             bench.name, bench.title, forecast.cells, bench.least, bench.most, bench.interval * 100,
+             jobs == 1 ? "one" : std::to_string(jobs));
   for (const bench::BenchDevice& device : bench.devices)
     fmt::print("  {}: clock {}\n", device.name, device.clock);
   report::TextTable cells({"", ">", "", ""});
@@ -121,12 +123,12 @@ void print_outcome(const bench::BenchOutcome& outcome, const bench::Bench& bench
 }
 
 int plan_only(const bench::Bench& bench, const run::Shard& shard, const BenchArguments& arguments) {
-  const auto forecast = bench::forecast(bench, shard, arguments.database);
+  const auto forecast = bench::forecast(bench, shard, arguments.jobs, arguments.database);
   if (!forecast) return report_error(forecast.error(), arguments.as_json);
   if (arguments.as_json)
     print(describe(*forecast));
   else
-    print_forecast(bench, *forecast);
+    print_forecast(bench, *forecast, arguments.jobs);
   return kFine;
 }
 
@@ -144,6 +146,7 @@ int run(const BenchArguments& arguments) {
        .cache = campaign::default_cache(),
        .resume = arguments.resume,
        .shard = *shard,
+       .jobs = arguments.jobs,
        .on_progress = [&arguments](const auto& progress) { show_progress(progress, arguments.verbosity); },
        .interrupted = &interrupted()});
   clear_line();
@@ -157,6 +160,7 @@ int run(const BenchArguments& arguments) {
                         .name = arguments.bench,
                         .database = arguments.database,
                         .shard = arguments.shard,
+                        .jobs = arguments.jobs,
                         .kernels = arguments.kernels,
                         .guest = arguments.guest,
                         .charge = arguments.charge,
@@ -180,6 +184,11 @@ void add_bench(CLI::App& app, int& exit_code) {
       ->add_option("BENCH", arguments->bench, "A built-in benchmark (headcrash list benches) or a .toml file")
       ->required();
   add_database_option(*command, arguments->database, MadeIfMissing::yes);
+  command
+      ->add_option("--jobs", arguments->jobs,
+                   "Trials that run at the same time; more than one with guests in virtual time only")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
   command->add_flag("--plan", arguments->plan,
                     "Show what would be done and how long it takes; start nothing");
   command->add_flag("--resume", arguments->resume,
@@ -196,7 +205,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");
   command->footer(
       "Examples:\n  headcrash bench quick --plan\n  headcrash bench quick --db bench.db\n"
-      "  headcrash bench quick --guest virtual --db virtual.db\n"
+      "  headcrash bench quick --guest virtual --db virtual.db --jobs 2\n"
       "  headcrash bench quick --guest virtual --charge 1 --db charged.db\n"
       "  headcrash bench mine.toml --db bench.db --resume\n  headcrash report --db bench.db\n\n"
       "Exit code 1: a trial failed; its reason is in the database.");

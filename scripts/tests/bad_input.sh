@@ -247,6 +247,8 @@ wrong guest.charge "add --guest virtual" -- bench quick --charge 1 --db none.db
 wrong guest.charge "from 0.001 to 1000" -- bench quick --guest virtual --charge 0 --db none.db
 wrong guest.charge "from 0.001 to 1000" -- bench quick --guest virtual --charge nan --db none.db
 wrong --guest virtual -- bench quick --guest xen
+wrong --jobs "one at a time" -- bench quick --jobs 2 --db none.db
+wrong --jobs "one at a time" -- bench quick --guest virtual --charge 1 --jobs 2 --plan
 wrong --guest virtual -- campaign smoke --guest xen
 wrong --guest "leave it out" -- campaign ufs-schemes --guest virtual --db none.db
 wrong no-folder "give --csv" -- explore --fs ext4 --workload mail-spool --csv no-folder/states.csv
