@@ -679,9 +679,8 @@ void PosixVfs::cpu(std::int64_t ns) {
 void PosixVfs::start_program() {
   char name[] = "true";
   char* const arguments[] = {name, nullptr};
-  char* const environment[] = {nullptr};
   pid_t process = 0;
-  if (::posix_spawnp(&process, name, nullptr, nullptr, arguments, environment) != 0) return;
+  if (::posix_spawnp(&process, name, nullptr, nullptr, arguments, environ) != 0) return;
   while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
   }
 }

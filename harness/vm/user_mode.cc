@@ -19,6 +19,19 @@ constexpr std::chrono::seconds kUserModeBootLimit{60};
 constexpr int kBlockDevice = 2;                  // of virtio
 constexpr const char* kInitramfs = "initramfs";  // a link in the scratch folder
 
+/// The guest's programs run on the host's processor. What of it they use decides which folders are searched for
+/// libraries and how much stack a call takes, thus which pages and names the kernel has, and with them when its
+/// random numbers are drawn: glibc takes each for a processor with SSE2 and a cache of 1 MiB. The kernel gives
+/// what it does not know on its command line to init as environment. Names: glibc manual, "Hardware Capability
+/// Tunables"; of 2.36, `ld.so --list-diagnostics` shows the effect.
+constexpr const char* kAnyProcessor =
+    "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-BMI1,-BMI2,"
+    "-ERMS,-FMA,-FMA4,-FSRM,-LZCNT,-MOVBE,-POPCNT,-RTM,-SSE3,-SSSE3,-SSE4_1,-SSE4_2,-XSAVE,-XSAVEC,"
+    "-AVX_Fast_Unaligned_Load,-Fast_Unaligned_Load,-Fast_Unaligned_Copy,-Fast_Copy_Backward,-Fast_Rep_String,"
+    "-Slow_BSF,-Prefer_PMINUB_for_stringop,-Prefer_ERMS,-Prefer_FSRM"
+    ":glibc.cpu.x86_data_cache_size=32768:glibc.cpu.x86_shared_cache_size=1048576"
+    ":glibc.cpu.x86_non_temporal_threshold=786432";
+
 /// Linux stirs its command line into its random numbers: paths that differ from run to run must not be in it.
 std::string seen_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
   return file.is_absolute() ? file.lexically_relative(folder).string() : file.string();
@@ -49,7 +62,8 @@ std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::fil
                                  "con=null",
                                  "con0=null,null",
                                  "loglevel=5",
-                                 "rcupdate.rcu_expedited=1"};
+                                 "rcupdate.rcu_expedited=1",
+                                 kAnyProcessor};
   if (spec.late_kicks) words.emplace_back("virtio_uml.late_kicks=1");
   for (const GuestDisk& disk : spec.disks)
     words.push_back(fmt::format("virtio_uml.device={}:{}", seen_from(scratch, disk.socket), kBlockDevice));
