@@ -156,7 +156,7 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
     return fail(table.subject("scale"), fmt::format("\"{}\" is unknown", like.scale),
                 "write scale = \"exact\" or \"scaled\"");
   const bool scaled = like.scale == "scaled";
-  std::vector<std::string> parameters, allowed{"name", "scale", "takes-s", "devices"};
+  std::vector<std::string> parameters, allowed{"name", "scale", "takes-s", "devices", "filesystems"};
   for (const timed::Parameter& each : like.timed->parameters) parameters.emplace_back(each.name);
   allowed.insert(allowed.end(), parameters.begin(), parameters.end());
   if (const auto known = table.only(allowed); !known) return known;
@@ -181,7 +181,7 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
 }
 
 Result<void> read_tool(const StrictTable& table, const std::filesystem::path& beside, Bench& bench) {
-  std::vector<std::string> allowed{"name", "takes-s", "devices"};
+  std::vector<std::string> allowed{"name", "takes-s", "devices", "filesystems"};
   const std::vector<std::string> keys = tool_keys();
   allowed.insert(allowed.end(), keys.begin(), keys.end());
   if (const auto known = table.only(allowed); !known) return known;
@@ -206,24 +206,29 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
 }
 
 /// "sata-7300" is refused, "sata-7200" offered.
-Result<void> read_devices_of(const StrictTable& table, const Bench& bench,
-                             std::vector<std::string>& devices) {
-  if (const auto taken = table.take("devices", devices); !taken) return taken;
-  std::vector<std::string> known;
-  for (const BenchDevice& device : bench.devices) known.push_back(device.name);
-  for (const std::string& name : devices) {
+Result<std::vector<std::string>> names_among(const StrictTable& table, const char* key, const char* noun,
+                                             const std::vector<std::string>& known) {
+  std::vector<std::string> names;
+  if (const auto taken = table.take(key, names); !taken) return pass_on(taken);
+  for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
     const std::string near = base::nearest(name, known);
-    return fail(table.subject("devices"), fmt::format("no device of this file is called \"{}\"", name),
+    return fail(table.subject(key), fmt::format("no {} of this file is called \"{}\"", noun, name),
                 near.empty() ? fmt::format("there are: {}", fmt::join(known, ", "))
                              : fmt::format("did you mean \"{}\"?", near));
   }
-  return {};
+  return names;
 }
 
-bool share_a_device(const BenchWorkload& one, const BenchWorkload& other) {
-  return one.devices.empty() || other.devices.empty() ||
-         std::ranges::any_of(one.devices, [&](const std::string& name) { return other.runs_on(name); });
+std::string without_kernel(const adapters::LinuxAdapter& filesystem) {
+  return filesystem.name.substr(0, filesystem.name.find('@'));
+}
+
+bool share_a_cell(const BenchWorkload& one, const BenchWorkload& other) {
+  const auto meet = [](const std::vector<std::string>& some, const std::vector<std::string>& others) {
+    return some.empty() || others.empty() || std::ranges::find_first_of(some, others) != some.end();
+  };
+  return meet(one.devices, other.devices) && meet(one.filesystems, other.filesystems);
 }
 
 Result<void> read_workloads(const StrictTable& root, const std::filesystem::path& beside, Bench& bench) {
@@ -231,22 +236,29 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
   if (!tables) return pass_on(tables);
   if (tables->empty())
     return fail(root.subject("workload"), "is missing", "write [[workload]] and name = \"lfs-small-file\"");
+  std::vector<std::string> all_devices, all_filesystems;
+  for (const BenchDevice& device : bench.devices) all_devices.push_back(device.name);
+  for (const adapters::LinuxAdapter& each : bench.filesystems)
+    all_filesystems.push_back(without_kernel(each));
   for (const StrictTable& table : *tables) {
     const std::size_t before = bench.workloads.size();
-    std::vector<std::string> devices;
-    if (const auto known = read_devices_of(table, bench, devices); !known) return known;
+    const auto devices = names_among(table, "devices", "device", all_devices);
+    if (!devices) return pass_on(devices);
+    const auto filesystems = names_among(table, "filesystems", "file system", all_filesystems);
+    if (!filesystems) return pass_on(filesystems);
     const auto read = table.has("tool") ? read_tool(table, beside, bench) : read_timed(table, bench);
     if (!read) return read;
     if (bench.workloads.size() > kWorkloadsMost)
       return fail(root.subject("workload"), fmt::format("makes more than {} workloads", kWorkloadsMost));
     for (std::size_t i = before; i < bench.workloads.size(); ++i) {
-      bench.workloads[i].devices = devices;
+      bench.workloads[i].devices = *devices;
+      bench.workloads[i].filesystems = *filesystems;
       for (std::size_t j = 0; j < before; ++j) {
         if (bench.workloads[i].label == bench.workloads[j].label &&
-            share_a_device(bench.workloads[i], bench.workloads[j]))
+            share_a_cell(bench.workloads[i], bench.workloads[j]))
           return fail(
               table.subject("name"), fmt::format("\"{}\" is listed twice", bench.workloads[i].label),
-              "leave one out, or distinguish them by a parameter, their devices or a tool's name = \"...\"");
+              "leave one out, or distinguish them by a parameter, their devices, their file systems or a tool's name = \"...\"");
       }
     }
   }
@@ -344,6 +356,11 @@ bool BenchWorkload::runs_on(const std::string& device) const {
   return devices.empty() || std::ranges::find(devices, device) != devices.end();
 }
 
+bool BenchWorkload::runs_with(const adapters::LinuxAdapter& filesystem) const {
+  return filesystems.empty() ||
+         std::ranges::find(filesystems, without_kernel(filesystem)) != filesystems.end();
+}
+
 std::string parameters_text(const BenchWorkload& workload) {
   if (workload.tool) {
     return fmt::format(
@@ -402,7 +419,13 @@ std::vector<BenchSummary> built_in_benches() {
     if (!file.name.ends_with(".toml")) continue;
     const auto bench = parse_bench(std::string(file.text), std::string(file.name));
     if (!bench) continue;
-    const std::size_t cells = bench->filesystems.size() * bench->devices.size() * bench->workloads.size();
+    std::size_t cells = 0;
+    for (const BenchWorkload& workload : bench->workloads)
+      cells += static_cast<std::size_t>(
+          std::ranges::count_if(bench->devices,
+                                [&](const BenchDevice& each) { return workload.runs_on(each.name); }) *
+          std::ranges::count_if(bench->filesystems,
+                                [&](const auto& each) { return workload.runs_with(each); }));
     summaries.push_back({bench->name, bench->title, bench->takes, cells,
                          cells * static_cast<std::size_t>(bench->least),
                          cells * static_cast<std::size_t>(bench->most)});

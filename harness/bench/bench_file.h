@@ -36,9 +36,11 @@ struct BenchWorkload {
   const timed::TimedWorkload* timed = nullptr;  ///< null: a tool's
   timed::Arguments arguments;
   std::optional<ToolJob> tool;
-  double expected_s = 0;             ///< a trial takes about as long, says the file; 0: it does not say
-  std::vector<std::string> devices;  ///< names of those it runs on; empty: on all
+  double expected_s = 0;                 ///< a trial takes about as long, says the file; 0: it does not say
+  std::vector<std::string> devices;      ///< names of those it runs on; empty: on all
+  std::vector<std::string> filesystems;  ///< likewise, without a kernel's "@6.12"
   bool runs_on(const std::string& device) const;
+  bool runs_with(const adapters::LinuxAdapter& filesystem) const;
 };
 
 /// "files=1000 users=4"; for a tool the digest of its job.

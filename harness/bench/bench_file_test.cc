@@ -144,6 +144,24 @@ TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
   expect_refused(small + large + "devices = [\"tape\"]\n", {"workload[1].devices", "there are"});
 }
 
+TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherFileSystem) {
+  const std::string small = replaced(kGood, "files = [200, 400]", "files = 200\nfilesystems = [\"ext4\"]");
+  const std::string large = "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n";
+  for (const bool kernels : {false, true}) {
+    const auto bench = parse_bench((kernels ? "kernels = [\"6.1\", \"7.3\"]\n" : "") + small + large +
+                                       "filesystems = [\"xfs\"]\ndevices = [\"hp-c2447\"]\n",
+                                   "mine.toml");
+    ASSERT_TRUE(bench) << bench.error().message();
+    EXPECT_TRUE(bench->workloads.front().runs_with(bench->filesystems.front()));
+    EXPECT_FALSE(bench->workloads.front().runs_with(bench->filesystems.back()));
+    EXPECT_TRUE(bench->workloads.back().runs_with(bench->filesystems.back()));
+  }
+  expect_refused(small + large + "filesystems = [\"xfs\", \"ext4\"]\n",
+                 {"workload[1].name", "is listed twice"});
+  expect_refused(small + large + "filesystems = [\"xfsx\"]\n",
+                 {"workload[1].filesystems", "did you mean \"xfs\"?"});
+}
+
 TEST(BenchFile, AYearOfWaitingIsForVirtualTime) {
   const std::string ageing = replaced(kGood, "name = \"lfs-small-file\"", "name = \"ageing\"");
   const std::string year = replaced(ageing, "files = [200, 400]", "days = 364");

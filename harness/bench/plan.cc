@@ -25,6 +25,7 @@ std::vector<Cell> cells_of(const Bench& bench, const run::Shard& shard) {
       if (!workload.runs_on(device.name)) continue;
       if (group++ % shard.count != shard.index) continue;
       for (const adapters::LinuxAdapter& filesystem : bench.filesystems) {
+        if (!workload.runs_with(filesystem)) continue;
         Cell cell{.group = fmt::format("{}/{}", device.name, workload.label),
                   .filesystem = &filesystem,
                   .device = &device,

@@ -46,6 +46,16 @@ TEST(Plan, AWorkloadRunsOnTheDevicesThatItNames) {
   EXPECT_FALSE(keys.contains("xfs/d0/w0"));
 }
 
+TEST(Plan, AWorkloadRunsOnTheFileSystemsThatItNames) {
+  Bench bench = some_bench();
+  bench.workloads[0].filesystems = {"ext4"};
+  std::set<std::string> keys;
+  for (const Cell& cell : cells_of(bench)) keys.insert(cell.key);
+  EXPECT_TRUE(keys.contains("ext4/d0/w0"));
+  EXPECT_FALSE(keys.contains("xfs/d0/w0"));
+  EXPECT_TRUE(keys.contains("xfs/d0/w1"));
+}
+
 TEST(Plan, ShardsTogetherHaveEveryCellOnceAndKeepGroupsWhole) {
   const Bench bench = some_bench();
   std::multiset<std::string> all;
