@@ -62,9 +62,10 @@ TEST(UserModeCommand, NamesItsClockAndItsDisksInOrder) {
   EXPECT_TRUE(has(words, "initrd=initramfs"));
   EXPECT_TRUE(has(words, "glibc.pthread.rseq=0"));
   EXPECT_TRUE(has(words, "--chdir=/tmp/scratch"));
-  EXPECT_LT(at("/cache/linux"), std::ranges::find_if(words, [](const std::string& word) {
-                                  return word.starts_with("GLIBC_TUNABLES=glibc.cpu.hwcaps=");
-                                }) - words.begin());  // of the kernel's words, for its programs
+  const auto processor = std::ranges::find_if(
+      words, [](const std::string& word) { return word.starts_with("GLIBC_TUNABLES=glibc.cpu.hwcaps="); });
+  ASSERT_NE(processor, words.end());
+  EXPECT_LT(at("/cache/linux"), processor - words.begin());  // of the kernel's words, for its programs
   EXPECT_FALSE(has(words, "late_kicks"));
   spec.late_kicks = true;
   EXPECT_TRUE(has(user_mode_command(spec, "/tmp/scratch"), "virtio_uml.late_kicks=1"));
