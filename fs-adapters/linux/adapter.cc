@@ -469,9 +469,13 @@ Result<void> set_kernel_version(LinuxAdapter& adapter, const std::string& versio
   return {};
 }
 
+std::string name_without_kernel(const std::string& name) {
+  return name.substr(0, name.rfind('@'));
+}
+
 Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_file) {
   if (is_kernel_version(adapter.guest.kernel)) {
-    adapter.name.erase(adapter.name.rfind('@'));
+    adapter.name = name_without_kernel(adapter.name);
     adapter.title.erase(adapter.title.rfind(", Linux "));
   }
   adapter.guest.kernel.clear();

@@ -117,6 +117,9 @@ bool is_kernel_version(std::string_view text);
 /// Under that kernel, and called after it: "xfs@6.12". Errors: no version, an adapter that brings its own kernel or modules.
 Result<void> set_kernel_version(LinuxAdapter& adapter, const std::string& version);
 
+/// "xfs" of "xfs@6.12"; a name without a kernel as it is.
+std::string name_without_kernel(const std::string& name);
+
 /// Under that kernel in place of any other: a version, or the path of a bzImage. Errors: there is no such file.
 Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_file);
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "harness/bench/plan.h"
 #include "harness/run/guest_kind.h"
 #include "harness/run/text_hash.h"
 #include "headcrash_bench_embedded.h"
@@ -220,10 +221,6 @@ Result<std::vector<std::string>> names_among(const StrictTable& table, const cha
   return names;
 }
 
-std::string without_kernel(const adapters::LinuxAdapter& filesystem) {
-  return filesystem.name.substr(0, filesystem.name.find('@'));
-}
-
 bool share_a_cell(const BenchWorkload& one, const BenchWorkload& other) {
   const auto meet = [](const std::vector<std::string>& some, const std::vector<std::string>& others) {
     return some.empty() || others.empty() || std::ranges::find_first_of(some, others) != some.end();
@@ -239,7 +236,7 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
   std::vector<std::string> all_devices, all_filesystems;
   for (const BenchDevice& device : bench.devices) all_devices.push_back(device.name);
   for (const adapters::LinuxAdapter& each : bench.filesystems)
-    all_filesystems.push_back(without_kernel(each));
+    all_filesystems.push_back(adapters::name_without_kernel(each.name));
   for (const StrictTable& table : *tables) {
     const std::size_t before = bench.workloads.size();
     const auto devices = names_among(table, "devices", "device", all_devices);
@@ -358,7 +355,7 @@ bool BenchWorkload::runs_on(const std::string& device) const {
 
 bool BenchWorkload::runs_with(const adapters::LinuxAdapter& filesystem) const {
   return filesystems.empty() ||
-         std::ranges::find(filesystems, without_kernel(filesystem)) != filesystems.end();
+         std::ranges::find(filesystems, adapters::name_without_kernel(filesystem.name)) != filesystems.end();
 }
 
 std::string parameters_text(const BenchWorkload& workload) {
@@ -419,13 +416,7 @@ std::vector<BenchSummary> built_in_benches() {
     if (!file.name.ends_with(".toml")) continue;
     const auto bench = parse_bench(std::string(file.text), std::string(file.name));
     if (!bench) continue;
-    std::size_t cells = 0;
-    for (const BenchWorkload& workload : bench->workloads)
-      cells += static_cast<std::size_t>(
-          std::ranges::count_if(bench->devices,
-                                [&](const BenchDevice& each) { return workload.runs_on(each.name); }) *
-          std::ranges::count_if(bench->filesystems,
-                                [&](const auto& each) { return workload.runs_with(each); }));
+    const std::size_t cells = cells_of(*bench).size();
     summaries.push_back({bench->name, bench->title, bench->takes, cells,
                          cells * static_cast<std::size_t>(bench->least),
                          cells * static_cast<std::size_t>(bench->most)});

@@ -21,7 +21,7 @@ std::vector<std::string> names_in(const Campaign& campaign) {
 /// By its name, or by the one that it has without a kernel.
 bool is_meant(const std::string& filesystem, const std::vector<std::string>& wanted) {
   return std::ranges::any_of(wanted, [&](const std::string& name) {
-    return filesystem == name || filesystem.substr(0, filesystem.rfind('@')) == name;
+    return filesystem == name || adapters::name_without_kernel(filesystem) == name;
   });
 }
 
