@@ -10,11 +10,11 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include "harness/bench/bench_trial.h"
 #include "harness/bench/samples.h"
 #include "harness/run/guest_kind.h"
+#include "harness/run/side_by_side.h"
 #include "harness/run/time_left.h"
 #include "plugin/base/scratch_folder.h"
 
@@ -118,25 +118,8 @@ class BenchRunner {
       if (BenchTrialPlan plan = trial_of(bench_, cell, round); !kept_.finished.contains(plan.key))
         wanted.push_back(std::move(plan));
     }
-    std::size_t next = 0;
-    const auto work = [&] {
-      while (true) {
-        const BenchTrialPlan* plan = nullptr;
-        {
-          const std::lock_guard lock(mutex_);
-          if (error_ || interrupted() || next == wanted.size()) return;
-          plan = &wanted[next++];
-        }
-        const auto done = run_one(*plan);
-        const std::lock_guard lock(mutex_);
-        if (!done && !error_ && !interrupted()) error_ = done.error();
-      }
-    };
-    std::vector<std::thread> workers;
-    for (std::size_t i = 0; i < std::min(options_.jobs, wanted.size()); ++i) workers.emplace_back(work);
-    for (std::thread& worker : workers) worker.join();
-    if (error_) return tl::unexpected(*error_);
-    return {};
+    return run::side_by_side(options_.jobs, wanted.size(), options_.interrupted,
+                             [&] { return [&](std::size_t index) { return run_one(wanted[index]); }; });
   }
 
   Result<void> run_one(const BenchTrialPlan& plan) {
@@ -203,7 +186,6 @@ class BenchRunner {
   std::map<std::string, std::string> failures_;  ///< by cell
   run::TimeLeft<std::string> left_;
   BenchOutcome outcome_;
-  std::optional<Error> error_;
 };
 
 Result<void> check_jobs(const Bench& bench, std::size_t jobs) {

@@ -213,10 +213,8 @@ Result<std::vector<std::string>> names_among(const StrictTable& table, const cha
   if (const auto taken = table.take(key, names); !taken) return pass_on(taken);
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    const std::string near = base::nearest(name, known);
     return fail(table.subject(key), fmt::format("no {} of this file is called \"{}\"", noun, name),
-                near.empty() ? fmt::format("there are: {}", fmt::join(known, ", "))
-                             : fmt::format("did you mean \"{}\"?", near));
+                base::suggest(name, known));
   }
   return names;
 }

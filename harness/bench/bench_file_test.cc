@@ -141,7 +141,8 @@ TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
   expect_refused(small + large, {"workload[1].name", "is listed twice"});
   expect_refused(small + large + "devices = [\"sata-7300\"]\n",
                  {"workload[1].devices", "sata-7300", "did you mean \"sata-7200\"?"});
-  expect_refused(small + large + "devices = [\"tape\"]\n", {"workload[1].devices", "there are"});
+  expect_refused(small + large + "devices = [\"tape\"]\n",
+                 {"workload[1].devices", "known: hp-c2447, sata-7200"});
 }
 
 TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherFileSystem) {

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <thread>
 
 #include "harness/campaign/explored_trial.h"
 #include "harness/campaign/trial.h"
 #include "harness/run/guest_kind.h"
+#include "harness/run/side_by_side.h"
 #include "harness/run/time_left.h"
 #include "plugin/base/scratch_folder.h"
 
@@ -31,14 +32,13 @@ class Runner {
     if (!images) return pass_on(images);
     images_ = *std::move(images);
     if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
-    if (!todo_.empty()) {
-      base::sweep_scratch_folders();
-      std::vector<std::thread> workers;
-      for (std::size_t i = 0; i < std::min(options_.jobs, todo_.size()); ++i)
-        workers.emplace_back([this] { work(); });
-      for (std::thread& worker : workers) worker.join();
-    }
-    if (error_) return tl::unexpected(*error_);
+    if (!todo_.empty()) base::sweep_scratch_folders();
+    const auto done = run::side_by_side(options_.jobs, todo_.size(), options_.interrupted, [this] {
+      return [this, worker = make_explorer()](std::size_t index) {
+        return run_one(plans_[todo_[index]], worker.get());
+      };
+    });
+    if (!done) return pass_on(done);
     outcome_.interrupted = outcome_.done_before + outcome_.done_now < outcome_.planned;
     outcome_.finished_before = kept_.finished_before && todo_.empty();
     if (!outcome_.interrupted && !outcome_.finished_before) {
@@ -78,31 +78,16 @@ class Runner {
     return {};
   }
 
-  bool stopped() const { return error_ || (options_.interrupted != nullptr && *options_.interrupted); }
-
-  /// Each thread has its own guest for exploring, which lives as long as the thread.
-  void work() {
-    std::optional<ExplorationWorker> worker;
-    if (campaign_.explore) {
-      worker.emplace(ExplorationContext{.campaign = &campaign_,
-                                        .disks = &*disks_,
-                                        .images = &images_,
-                                        .accelerator = accelerator_,
-                                        .cache = options_.cache,
-                                        .database_folder = kept_.database_folder,
-                                        .interrupted = options_.interrupted});
-    }
-    while (true) {
-      std::size_t index = 0;
-      {
-        const std::lock_guard lock(mutex_);
-        if (stopped() || next_ == todo_.size()) return;
-        index = next_++;
-      }
-      const Result<void> done = run_one(plans_[todo_[index]], worker ? &*worker : nullptr);
-      const std::lock_guard lock(mutex_);
-      if (!done && !stopped()) error_ = done.error();
-    }
+  /// A thread's guest for exploring; null for trials of one cut.
+  std::unique_ptr<ExplorationWorker> make_explorer() {
+    if (!campaign_.explore) return nullptr;
+    return std::make_unique<ExplorationWorker>(ExplorationContext{.campaign = &campaign_,
+                                                                  .disks = &*disks_,
+                                                                  .images = &images_,
+                                                                  .accelerator = accelerator_,
+                                                                  .cache = options_.cache,
+                                                                  .database_folder = kept_.database_folder,
+                                                                  .interrupted = options_.interrupted});
   }
 
   Result<void> run_one(const TrialPlan& plan, ExplorationWorker* worker) {
@@ -159,11 +144,9 @@ class Runner {
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;
-  std::mutex mutex_;  ///< of all below, and of the database
-  std::size_t next_ = 0;
+  std::mutex mutex_;                              ///< of all below, and of the database
   run::TimeLeft<const ExploredCell*> time_left_;  ///< by cell; null for trials of one cut
   CampaignOutcome outcome_;
-  std::optional<Error> error_;
 };
 
 }  // namespace

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
-#include <thread>
 #include <utility>
 
+#include "harness/run/side_by_side.h"
 #include "plugin/base/scratch_folder.h"
 
 namespace headcrash::campaign {
@@ -24,11 +23,10 @@ class SurveyRun {
   }
 
   Result<CampaignOutcome> run() {
-    std::vector<std::thread> workers;
-    for (std::size_t i = 0; i < std::min(options_.jobs, cells_.size()); ++i)
-      workers.emplace_back([this] { work(); });
-    for (std::thread& worker : workers) worker.join();
-    if (error_) return tl::unexpected(*error_);
+    const auto done = run::side_by_side(options_.jobs, cells_.size(), options_.interrupted, [this] {
+      return [this](std::size_t index) { return measure(cells_[index]); };
+    });
+    if (!done) return pass_on(done);
     outcome_.interrupted = outcome_.done_before + outcome_.done_now < outcome_.planned;
     if (!outcome_.interrupted)
       if (const auto finished = database_.finish_run(run_.id); !finished) return pass_on(finished);
@@ -36,22 +34,6 @@ class SurveyRun {
   }
 
  private:
-  bool stopped() const { return error_ || (options_.interrupted != nullptr && *options_.interrupted); }
-
-  void work() {
-    while (true) {
-      std::size_t index = 0;
-      {
-        const std::lock_guard lock(mutex_);
-        if (stopped() || next_ == cells_.size()) return;
-        index = next_++;
-      }
-      const Result<void> done = measure(cells_[index]);
-      const std::lock_guard lock(mutex_);
-      if (!done && !stopped()) error_ = done.error();
-    }
-  }
-
   Result<void> measure(const SurveyCell& cell) {
     const auto scratch = base::ScratchFolder::make();
     if (!scratch) return pass_on(scratch);
@@ -73,9 +55,7 @@ class SurveyRun {
   run::StoredRun run_;
   std::vector<SurveyCell> cells_;  // to be measured
   std::mutex mutex_;               // of all below, and of the database
-  std::size_t next_ = 0;
   CampaignOutcome outcome_;
-  std::optional<Error> error_;
 };
 
 }  // namespace

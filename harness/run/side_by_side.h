@@ -1,0 +1,47 @@
+#pragma once
+// Items of a run on several threads: trials of a campaign, cells of a survey, a round of a benchmark.
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "plugin/base/result.h"
+
+namespace headcrash::run {
+
+/// Does items 0 to `items` - 1 in that order on at most `jobs` threads, and returns when all threads have ended.
+/// `make_worker` is called in each thread; what it returns is called with an item's number, and lives as long as the
+/// thread. No item is begun after one has failed or once `*interrupted` is true (null: never).
+/// The error is the first item's that failed before the interruption: what fails after it was ended by it.
+template <typename MakeWorker>
+Result<void> side_by_side(std::size_t jobs, std::size_t items, const std::atomic<bool>* interrupted,
+                          const MakeWorker& make_worker) {
+  std::mutex mutex;  // of both
+  std::size_t next = 0;
+  std::optional<Error> error;
+  const auto stopped = [&] { return error || (interrupted != nullptr && *interrupted); };
+  const auto work = [&] {
+    auto worker = make_worker();
+    while (true) {
+      std::size_t item = 0;
+      {
+        const std::lock_guard lock(mutex);
+        if (stopped() || next == items) return;
+        item = next++;
+      }
+      const Result<void> done = worker(item);
+      const std::lock_guard lock(mutex);
+      if (!done && !stopped()) error = done.error();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < std::min(jobs, items); ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  if (error) return tl::unexpected(*std::move(error));
+  return {};
+}
+
+}  // namespace headcrash::run
