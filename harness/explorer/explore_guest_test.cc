@@ -160,6 +160,13 @@ TEST_F(LabGuest, AListGoesOnAfterACrash) {
   for (const ConfirmedFailure& failure : result.failures) ADD_FAILURE() << failure.outcome.judgement.summary;
 }
 
+/// More than the 1024 that a process may have open unless it asks.
+TEST_F(LabGuest, ThousandsOfFilesMayBeOpen) {
+  std::string list;
+  for (int file = 0; file < 1500; ++file) list += fmt::format("tmpfile %f{}\n", file);
+  EXPECT_TRUE(record(adapter("ext4"), (list + "sync\n").c_str()).failed_operations.empty());
+}
+
 /// What was lost at the crash is a verdict of the list, not of what follows.
 TEST_F(LabGuest, ACrashInsideOfAListIsJudged) {
   const adapters::LinuxAdapter loose = adapter("ext4-nobarrier");

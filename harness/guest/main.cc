@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 #include "harness/guest/commands.h"
 #include "harness/guest/kernel.h"
 #include "harness/guest/modules.h"
+#include "harness/workload/operation.h"
 
 namespace {
 
@@ -60,6 +62,13 @@ void open_console() {
   }
 }
 
+/// A workload's, and what the agent itself has open beside them.
+void permit_open_files() {
+  constexpr rlim_t kMost = headcrash::workload::kOpenFilesMost + 1024;
+  const rlimit files{.rlim_cur = kMost, .rlim_max = kMost};
+  if (::setrlimit(RLIMIT_NOFILE, &files) != 0) say("cannot have so many files open");
+}
+
 void reap_orphans() {
   while (::waitpid(-1, nullptr, WNOHANG) > 0) {
   }
@@ -74,6 +83,7 @@ int main() {
   }
   make_system_mounts();
   open_console();
+  permit_open_files();
   ::signal(SIGPIPE, SIG_IGN);
   // Memory that goes back to the kernel comes again as page faults, which emulation makes dear.
   ::mallopt(M_TRIM_THRESHOLD, kKeptHeapBytes);

@@ -179,7 +179,7 @@ inline constexpr std::size_t kOperationKinds = 60;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< what every file system can store
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
-inline constexpr std::size_t kOpenFilesMost = 64;  ///< at once
+inline constexpr std::size_t kOpenFilesMost = 4096;  ///< at once
 inline constexpr std::uint8_t kThreadsMost = 8;
 
 /// The letters of these flags of an inode, as parse_operation() takes them.
