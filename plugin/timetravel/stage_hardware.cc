@@ -42,24 +42,26 @@ GuestDisk::Connect StageHardware::disk(std::size_t index) {
     auto connected = stage_.connect(faces_[index]);
     if (!connected) return pass_on(connected);
     const std::shared_ptr<Connection> connection = std::move(*connected);
-    return GuestDisk::Served{
-        .shape = {.name = faces_[index].value_or("stage"), .sectors = connection->sectors(), .trim = true},
-        .serve = [this, connection](const model::Request& request,
-                                    model::Initiator& initiator) -> std::optional<int> {
-          model::Request own = request;
-          const Connection::Begun begun = connection->begin(own);
-          if (begun.answer_in.count() == 0) return connection->answer(own, begun.error);
-          Inside& inside = inside_.emplace_back(*this, connection, own, initiator);
-          inside.at = std::prev(inside_.end());
-          inside.error = begun.error;
-          const model::TimeNs delay = std::chrono::nanoseconds(begun.answer_in).count();
-          simulation_.schedule(simulation_.now() + delay, inside, 0);
-          return std::nullopt;
-        },
-        .account =
-            [](const model::Request&, const model::Completion& completion) {
-              return completion.status == model::Status::ok ? 0 : EIO;
-            }};
+    return GuestDisk::Served{.shape = {.name = faces_[index].value_or("stage"),
+                                       .sectors = connection->sectors(),
+                                       .trim = true,
+                                       .trim_zeroes = false},  // not on a used disk
+                             .serve = [this, connection](const model::Request& request,
+                                                         model::Initiator& initiator) -> std::optional<int> {
+                               model::Request own = request;
+                               const Connection::Begun begun = connection->begin(own);
+                               if (begun.answer_in.count() == 0) return connection->answer(own, begun.error);
+                               Inside& inside = inside_.emplace_back(*this, connection, own, initiator);
+                               inside.at = std::prev(inside_.end());
+                               inside.error = begun.error;
+                               const model::TimeNs delay = std::chrono::nanoseconds(begun.answer_in).count();
+                               simulation_.schedule(simulation_.now() + delay, inside, 0);
+                               return std::nullopt;
+                             },
+                             .account =
+                                 [](const model::Request&, const model::Completion& completion) {
+                                   return completion.status == model::Status::ok ? 0 : EIO;
+                                 }};
   };
 }
 

@@ -82,6 +82,9 @@ TEST(StageHardware, ADiskIsThereOnceSomethingIsLoaded) {
   EXPECT_NE(refused.error().message().find("holds nothing yet"), std::string::npos);
   load(*fixture.server, {.sectors = kSectors});
   EXPECT_EQ((*fixture.hardware.disk(0)()).shape.sectors, kSectors);
+  EXPECT_TRUE((*fixture.hardware.disk(0)()).shape.trim);
+  EXPECT_FALSE((*fixture.hardware.disk(0)()).shape.trim_zeroes)
+      << "a trim of a used disk leaves what was there";
   EXPECT_FALSE(fixture.hardware.disk(1)()) << "there is no log";
   load(*fixture.server, {.sectors = kSectors, .log_sectors = kLogSectors});
   EXPECT_EQ((*fixture.hardware.disk(1)()).shape.sectors, kLogSectors);

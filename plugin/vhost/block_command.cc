@@ -66,6 +66,10 @@ Result<void> put(const GuestMemory& memory, const Chain& chain, std::uint64_t of
       [](std::byte* there, const std::byte* ours, std::size_t n) { std::memcpy(there, ours, n); });
 }
 
+bool zeroes_by_trim(const Disk& disk) {
+  return disk.trim && disk.trim_zeroes;
+}
+
 bool is_inside(const Disk& disk, std::uint64_t sector, std::uint64_t sectors) {
   return sector <= disk.sectors && sectors <= disk.sectors - sector;
 }
@@ -101,7 +105,7 @@ std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_
   }
   set(48, kRangeSectorsMax);
   set(52, kRangesMax);
-  set(56, static_cast<std::uint8_t>(disk.trim));
+  set(56, static_cast<std::uint8_t>(zeroes_by_trim(disk)));
   return config;
 }
 
@@ -195,7 +199,7 @@ Result<void> Command::prepare_ranges() {
     if (range.sectors > kRangeSectorsMax || !is_inside(*disk_, range.sector, range.sectors))
       return refused(kIoError);
     if (range.sectors == 0) continue;
-    const bool by_trim = disk_->trim && (type_ == kDiscard || (range.flags & kUnmap) != 0);
+    const bool by_trim = type_ == kDiscard || (zeroes_by_trim(*disk_) && (range.flags & kUnmap) != 0);
     requests_.push_back({.op = by_trim ? model::Op::trim : model::Op::write_zeroes,
                          .lba = range.sector,
                          .sectors = range.sectors});

@@ -24,6 +24,7 @@ struct Disk {
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   bool trim = false;
+  bool trim_zeroes = true;  ///< what was trimmed reads as zeroes: only then may zeroes be written by a trim
   std::function<int(const model::Request&)> serve;
   /// Whether serve() would not wait now; it may have changed when it is called. None: it always may.
   std::function<bool()> answers_at_once;

@@ -56,6 +56,24 @@ TEST(VhostSession, FlushesDiscardsZeroesAndTellsItsName) {
   EXPECT_EQ(client.command(0, 77, 0, 0, false), 2);
 }
 
+/// Linux writes zeroes with the flag that permits a trim, unless it is told that they must stay allocated.
+TEST(VhostSession, WritesZeroesByATrimOnlyWhereThatReadsAsZeroes) {
+  for (const bool trim_zeroes : {true, false}) {
+    TestDisk disk;
+    disk.trim_zeroes = trim_zeroes;
+    disk.fill(std::byte{'x'});
+    TestClient client(disk.disk());
+    client.set_up();
+    const std::uint64_t range[] = {16, 8 | std::uint64_t{1} << 32};  // sector, sectors and the flag UNMAP
+    std::memcpy(client.data().data(), range, sizeof range);
+    EXPECT_EQ(client.command(0, kWriteZeroes, 0, 16, false), 0);
+    EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
+    EXPECT_EQ(disk.trims, trim_zeroes ? 1 : 0);
+    EXPECT_EQ(device_config(disk.disk(), 1)[56], std::byte{trim_zeroes});
+    EXPECT_EQ(client.command(0, kDiscard, 0, 16, false), 2) << "a discard has no such flag";
+  }
+}
+
 TEST(VhostSession, TellsCapacityAndQueues) {
   TestDisk disk;
   TestClient client(disk.disk());

@@ -189,6 +189,16 @@ told 'said["checked"] == 10' "with a log on a disk of its own"
 exits 0 explore --fs ext4 --machine raid5-5 --size 128M --jobs 1 --budget 4
 told 'said["checked"] >= 3' "on an array"
 
+# zeroes that Linux writes past its journal are zeroes on a used disk, too: half a block of new room is written
+cat >room.txt <<'T'
+create f
+allocate f 131072 24576
+write f 131072 4096 1 1
+fsync f
+T
+exits 0 "$headcrash" explore --guest virtual --workload room.txt --fs ext4 --size 64M --jobs 1 --strategy prefix --json
+told 'said["checked"] >= 4' "a part of new room"
+
 # a benchmark, twice, the second time two trials at once: the same bytes; a third with another seed: other ones
 cat >bench.toml <<'T'
 filesystems = ["ext4", "f2fs"]

@@ -45,10 +45,13 @@ class TestDisk {
  public:
   static constexpr std::uint64_t kSectors = 2048;
   Disk disk() {
-    return {.name = "hd0", .sectors = kSectors, .trim = true, .serve = [this](const model::Request& request) {
-              return serve(request);
-            }};
+    return {.name = "hd0",
+            .sectors = kSectors,
+            .trim = true,
+            .trim_zeroes = trim_zeroes,
+            .serve = [this](const model::Request& request) { return serve(request); }};
   }
+  bool trim_zeroes = true;  ///< before disk()
   /// Under the lock: that a command is done is told through the guest's memory, of which ThreadSanitizer knows nothing.
   std::byte byte(std::size_t at) {
     const std::lock_guard lock(mutex_);
@@ -67,7 +70,8 @@ class TestDisk {
     const std::size_t length = std::size_t{request.sectors} * model::kSectorBytes;
     if (request.op == model::Op::read) std::memcpy(request.into.data(), at, length);
     if (request.op == model::Op::write) std::memcpy(at, request.data.data(), length);
-    if (request.op == model::Op::trim || request.op == model::Op::write_zeroes) std::memset(at, 0, length);
+    if (request.op == model::Op::write_zeroes || (request.op == model::Op::trim && trim_zeroes))
+      std::memset(at, 0, length);
     flushes += request.op == model::Op::flush ? 1 : 0;
     trims += request.op == model::Op::trim ? 1 : 0;
     zeroes += request.op == model::Op::write_zeroes ? 1 : 0;
