@@ -428,6 +428,36 @@ std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Pla
   return filled;
 }
 
+namespace {
+
+constexpr const char* kKernelRemedy =
+    "write a version as 6.12 or 6.1-rt (scripts/build-guest --list-kernels prints Debian's), the path of a bzImage, or for "
+    "--guest virtual the folder of a kernel's source, as ./linux";
+
+/// Where the '@' of "ext4@6.12" and "ext4@/src/linux" is. A path behind it is absolute or begins with a dot: any other '@' in
+/// front of a '/' is part of a folder's name.
+std::size_t kernel_mark(const std::string& name) {
+  std::size_t at = name.find('@');
+  while (at != std::string::npos && name.find('/', at) != std::string::npos && name[at + 1] != '/' &&
+         name[at + 1] != '.')
+    at = name.find('@', at + 1);
+  return at;
+}
+
+/// A kernel of the user's: its file, or its source.
+Result<std::filesystem::path> own_kernel(const std::string& path) {
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(path, error);
+  if (is_folder && !std::filesystem::is_regular_file(std::filesystem::path(path) / "Kconfig", error))
+    return fail(path, "is a folder without a kernel's source", kKernelRemedy);
+  if (!is_folder && !std::filesystem::is_regular_file(path, error))
+    return fail(path, "is neither a kernel's file nor its source nor a version", kKernelRemedy);
+  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
+}  // namespace
+
 std::string missing_tool_remedy(const LinuxAdapter& adapter) {
   if (!adapter.package.empty()) {
     return fmt::format("install {} (scripts/setup does); the next run packs it into the guest",
@@ -437,15 +467,14 @@ std::string missing_tool_remedy(const LinuxAdapter& adapter) {
 }
 
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
-  // A '@' in a folder is part of a path.
-  const std::size_t folder = name_or_path.find_last_of('/') + 1, at = name_or_path.find('@', folder);
+  const std::size_t at = kernel_mark(name_or_path);
   const auto [name, variant] = base::split_variant(name_or_path.substr(0, at));
   Result<LinuxAdapter> adapter = load(name, 0);
   if (!adapter) return adapter;
   if (!variant.empty())
     if (const auto applied = apply_variant(variant, *adapter); !applied) return pass_on(applied);
   if (at != std::string::npos)
-    if (const auto set = set_kernel_version(*adapter, name_or_path.substr(at + 1)); !set) return pass_on(set);
+    if (const auto set = set_kernel(*adapter, name_or_path.substr(at + 1)); !set) return pass_on(set);
   return adapter;
 }
 
@@ -454,18 +483,27 @@ bool is_kernel_version(std::string_view text) {
   return std::regex_match(text.begin(), text.end(), kVersion);
 }
 
-Result<void> set_kernel_version(LinuxAdapter& adapter, const std::string& version) {
+Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel) {
   const std::string subject = fmt::format("file system \"{}\"", adapter.name);
-  if (!is_kernel_version(version))
-    return fail(subject, fmt::format("\"{}\" is not a kernel version", version),
-                "write a version as 6.12 or 6.1-rt (scripts/build-guest --list-kernels prints Debian's)");
+  const bool is_path = kernel.find('/') != std::string::npos;
+  if (!is_path && !is_kernel_version(kernel))
+    return fail(subject, fmt::format("\"{}\" is not a kernel version, and without a '/' no path", kernel),
+                kKernelRemedy);
   if (!adapter.guest.kernel.empty()) return fail(subject, "has a kernel already", "leave one of them out");
   if (!adapter.guest.modules.empty())
     return fail(subject, "brings modules, which fit one kernel only",
                 "give that kernel under [guest] of an adapter of its own");
-  adapter.guest.kernel = version;
-  adapter.name += "@" + version;
-  adapter.title += ", Linux " + version;
+  std::string name = kernel;
+  adapter.guest.kernel = kernel;
+  if (is_path) {
+    const auto path = own_kernel(kernel);
+    if (!path) return pass_on(path);
+    adapter.guest.kernel = path->string();
+    name = path->filename().string();
+    std::ranges::replace(name, '@', '-');
+  }
+  adapter.name += "@" + name;
+  adapter.title += ", Linux " + name;
   return {};
 }
 
@@ -473,19 +511,18 @@ std::string name_without_kernel(const std::string& name) {
   return name.substr(0, name.rfind('@'));
 }
 
-Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_file) {
-  if (is_kernel_version(adapter.guest.kernel)) {
-    adapter.name = name_without_kernel(adapter.name);
+Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_path) {
+  if (const std::size_t at = adapter.name.rfind('@'); at != std::string::npos) {
+    adapter.name.resize(at);
     adapter.title.erase(adapter.title.rfind(", Linux "));
   }
   adapter.guest.kernel.clear();
   std::error_code error;
-  if (is_kernel_version(version_or_file) && !std::filesystem::exists(version_or_file, error))
-    return set_kernel_version(adapter, version_or_file);
-  if (!std::filesystem::is_regular_file(version_or_file, error))
-    return fail(version_or_file, "is neither a kernel's file nor a version",
-                "give a bzImage, or a version as 6.12 (scripts/build-guest --list-kernels prints Debian's)");
-  adapter.guest.kernel = std::filesystem::absolute(version_or_file).lexically_normal().string();
+  if (is_kernel_version(version_or_path) && !std::filesystem::exists(version_or_path, error))
+    return set_kernel(adapter, version_or_path);
+  const auto path = own_kernel(version_or_path);
+  if (!path) return pass_on(path);
+  adapter.guest.kernel = path->string();
   return {};
 }
 

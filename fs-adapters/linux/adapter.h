@@ -108,20 +108,22 @@ std::string missing_tool_remedy(const LinuxAdapter& adapter);
 
 /// A built-in adapter by name, or a file by path (any name with a '/' or ending in .toml).
 /// "ext4+tiny-journal" and "mine.toml+tiny-journal" are such a one formatted in a variant of its own, "xfs@6.12" and
-/// "ext4+tiny-journal@7.3" run under that kernel of Debian's.
+/// "ext4+tiny-journal@7.3" run under that kernel of Debian's, "xfs@./linux" under one of the user's (set_kernel).
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
 
 /// "6.12", "7.3.4", "6.1-rt": what scripts/build-guest --kernel takes for the beginning of a version.
 bool is_kernel_version(std::string_view text);
 
-/// Under that kernel, and called after it: "xfs@6.12". Errors: no version, an adapter that brings its own kernel or modules.
-Result<void> set_kernel_version(LinuxAdapter& adapter, const std::string& version);
+/// Under that kernel, and called after it. A word with a '/' is the path of a bzImage or of a folder with a kernel's source,
+/// whose last part then names the file system: "xfs@6.12", "xfs@linux". A guest of QEMU runs no source, one in virtual time
+/// no bzImage: that is told when the guest is made. Errors: no such kernel, an adapter that brings its own kernel or modules.
+Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel);
 
 /// "xfs" of "xfs@6.12"; a name without a kernel as it is.
 std::string name_without_kernel(const std::string& name);
 
-/// Under that kernel in place of any other: a version, or the path of a bzImage. Errors: there is no such file.
-Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_file);
+/// Under that kernel in place of any other: as set_kernel, but a path needs no '/', and leaves the name as it is.
+Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_path);
 
 /// Each of them under each kernel, the kernels of one after another; without kernels as they are.
 std::vector<std::string> under_kernels(const std::vector<std::string>& names,

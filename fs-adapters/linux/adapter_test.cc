@@ -236,6 +236,37 @@ TEST(Adapter, AKernelIsPartOfTheName) {
   EXPECT_FALSE(load_adapter("xfs@6.1@6.12"));
 }
 
+TEST(Adapter, AKernelMayBeAPath) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "headcrash-adapter@paths" / "my@linux";
+  std::filesystem::create_directories(folder);
+  EXPECT_NE(load_adapter("xfs@" + folder.string()).error().message().find("without a kernel's source"),
+            std::string::npos);
+  std::ofstream(folder / "Kconfig") << "source";
+  std::ofstream(folder / "bzImage") << "kernel";
+  std::ofstream(folder / "own.toml") << "base = \"ext4\"\n";
+  const auto tree = load_adapter("ext4+tiny-journal@" + folder.string() + "/");
+  ASSERT_TRUE(tree) << tree.error().message();
+  EXPECT_EQ(tree->name, "ext4+tiny-journal@my-linux");
+  EXPECT_EQ(name_without_kernel(tree->name), "ext4+tiny-journal");
+  EXPECT_EQ(tree->guest.kernel, folder);
+  EXPECT_EQ(load_adapter("xfs@" + (folder / "bzImage").string())->name, "xfs@bzImage");
+  EXPECT_EQ(load_adapter((folder / "own.toml").string())->name, "own");
+  EXPECT_EQ(load_adapter((folder / "own.toml").string() + "@" + (folder / "bzImage").string())->name,
+            "own@bzImage");
+  const auto none = load_adapter("xfs@./no/such/kernel");
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message().find("neither a kernel's file nor its source"), std::string::npos);
+  LinuxAdapter again = *tree;
+  ASSERT_TRUE(replace_kernel(again, "7.3"));
+  EXPECT_EQ(again.name, "ext4+tiny-journal@7.3");
+  EXPECT_EQ(again.title, load_adapter("ext4+tiny-journal")->title + ", Linux 7.3");
+  ASSERT_TRUE(replace_kernel(again, folder.string()));
+  EXPECT_EQ(again.name, "ext4+tiny-journal");
+  EXPECT_EQ(again.guest.kernel, folder);
+  std::filesystem::remove_all(folder.parent_path());
+}
+
 TEST(Adapter, AFileThatBringsAKernelHasNoOther) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "headcrash-adapter@kernels";

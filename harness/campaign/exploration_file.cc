@@ -134,7 +134,7 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
   if (kernels.empty()) cells.push_back(cell);
   for (const std::string& kernel : kernels) {
     ExploredCell under = cell;
-    if (const auto set = adapters::set_kernel_version(under.filesystem, kernel); !set) {
+    if (const auto set = adapters::set_kernel(under.filesystem, kernel); !set) {
       const Error& error = set.error();
       return fail(whose.subject("kernels") + ": " + error.subject, error.problem, error.remedy);
     }

@@ -48,7 +48,7 @@ void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels) {
   command
       .add_option(
           "--kernel", kernels,
-          "Run every file system under each of these Debian kernels (6.1, 6.12, 6.1-rt); starts a separate run")
+          "Run every file system under each of these kernels: Debian's (6.1, 6.12, 6.1-rt) or paths with a '/'; starts a separate run")
       ->delimiter(',')
       ->allow_extra_args(false);
 }

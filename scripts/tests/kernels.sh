@@ -37,6 +37,7 @@ refuses 1 'not installed on this host: no-such-package' 'apt-get install no-such
 
 # In a file and on the command line.
 refuses 2 'not a kernel version' -- "$headcrash" campaign demo --plan --kernel new
+refuses 2 'without a kernel' -- "$headcrash" campaign demo --plan --kernel "$scratch/"
 exits 0 "$headcrash" campaign demo --plan --kernel 6.1,7.3
 says 'xfs@6.1 xfs@7.3' <"$scratch/out" || failed "$(cat "$scratch/out")"
 refuses 2 'does not apply to ufs-schemes' -- "$headcrash" campaign ufs-schemes --plan --kernel 7.3
