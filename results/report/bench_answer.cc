@@ -216,9 +216,10 @@ std::string difference(const Standing& s) {
                         : fmt::format("{:+.1f} %, pairs: {}", change, s.pairs);
   }
   const double low = points(s.to_best.interval->low), high = points(s.to_best.interval->high);
-  const bool apart =
-      s.to_best.change == statistics::Change::worse || s.to_best.change == statistics::Change::better;
-  return fmt::format("{:+.1f} %, {:.1f} to {:.1f}{}", change, low, high, apart ? "" : ": not significant");
+  const char* means = s.to_best.change == statistics::Change::same          ? ": a tie"
+                      : s.to_best.change == statistics::Change::cannot_tell ? ": not significant"
+                                                                            : "";
+  return fmt::format("{:+.1f} %, {:.1f} to {:.1f}{}", change, low, high, means);
 }
 
 std::string unranked_because(const Entrant& entrant) {

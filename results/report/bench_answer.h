@@ -23,7 +23,7 @@ BenchAnswer answer_of(const Benchmark& bench);
 std::string time_name(const Contest& contest);
 /// "copy files=535 users=4, phase copy, on hp-c2447 (scaled)"
 std::string title_of(const Contest& contest);
-/// "+13.9 %, 11.2 to 16.8"; "+0.7 %, -0.4 to 1.9: not significant"
+/// "+13.9 %, 11.2 to 16.8"; "+0.7 %, -0.4 to 2.9: not significant"; "+0.1 %, 0.1 to 0.1: a tie" (less than kTie)
 std::string difference(const Standing& standing);
 /// Why an entrant has no rank: "CPU-bound: the device was busy 31.0 % of the time, the processor 62.0 %".
 std::string unranked_because(const Entrant& entrant);

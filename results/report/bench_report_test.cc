@@ -116,6 +116,19 @@ TEST_F(BenchReportTest, WhatCannotBeToldApartSharesARank) {
   EXPECT_EQ(answer_of(bench).status, "comparisons: 1; no significant winner: 1");
 }
 
+TEST(Difference, ATieIsNotWhatNobodyCanTell) {
+  using statistics::Change;
+  const auto told = [](double ratio, double low, double high, Change change) {
+    Standing standing;
+    standing.pairs = 3;
+    standing.to_best = {.ratio = ratio, .interval = statistics::Interval{low, high}, .change = change};
+    return difference(standing);
+  };
+  EXPECT_EQ(told(1.139, 1.112, 1.168, Change::worse), "+13.9 %, 11.2 to 16.8");
+  EXPECT_EQ(told(1.007, 0.996, 1.029, Change::cannot_tell), "+0.7 %, -0.4 to 2.9: not significant");
+  EXPECT_EQ(told(1.001, 1.001, 1.001, Change::same), "+0.1 %, 0.1 to 0.1: a tie");
+}
+
 TEST_F(BenchReportTest, EqualRepetitionsPair) {
   // Both drift by half over the run: the means hardly differ by their spread, the pairs do.
   auto shape = four_filesystems();
