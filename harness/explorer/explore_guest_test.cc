@@ -167,6 +167,14 @@ TEST_F(LabGuest, ThousandsOfFilesMayBeOpen) {
   EXPECT_TRUE(record(adapter("ext4"), (list + "sync\n").c_str()).failed_operations.empty());
 }
 
+/// F2FS says that it has set the flag, and has not: that is no loss.
+TEST_F(LabGuest, AFlagThatWasNeverSetIsNotLost) {
+  const adapters::LinuxAdapter f2fs = adapter("f2fs");
+  const RecordedWorkload workload = record(f2fs, "create f\nflags f C\nflags f d\nsync\n");
+  ASSERT_EQ(workload.failed_operations.size(), 1U);
+  EXPECT_EQ(workload.failed_operations[0].operation, 1U);
+}
+
 /// What was lost at the crash is a verdict of the list, not of what follows.
 TEST_F(LabGuest, ACrashInsideOfAListIsJudged) {
   const adapters::LinuxAdapter loose = adapter("ext4-nobarrier");

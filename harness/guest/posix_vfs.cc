@@ -544,7 +544,11 @@ VfsResult<void> PosixVfs::set_flags(std::string_view path, std::uint32_t flags, 
     unsigned now = 0;
     if (::ioctl(inode, FS_IOC_GETFLAGS, &now) != 0) return refuse(errno);
     now = (now & ~of) | flags;
-    return outcome(::ioctl(inode, FS_IOC_SETFLAGS, &now));
+    if (::ioctl(inode, FS_IOC_SETFLAGS, &now) != 0 || ::ioctl(inode, FS_IOC_GETFLAGS, &now) != 0)
+      return refuse(errno);
+    // F2FS takes FS_NOCOW_FL without a word, and does not keep it.
+    if ((now & of) != flags) return refuse(EOPNOTSUPP);
+    return {};
   });
 }
 
