@@ -2,6 +2,7 @@
 # Explores lists of this folder in guests: a line for each list and adapter, "list,adapter,outcome,states,finding".
 #
 #   run.sh PATH/TO/headcrash ADAPTER[,ADAPTER...] LIST.txt...
+#   OPTIONS="--guest virtual"           further options of explore
 #
 # Lists of btrfs run on btrfs only. Each guest ends before the next one starts.
 set -eu
@@ -16,7 +17,7 @@ for list; do
     case $name in btrfs-*) case $adapter in btrfs*) ;; *) continue ;; esac ;; esac
     status=0
     "$headcrash" explore --fs "$adapter" --workload "$list" --strategy lose-all,prefix --size 320M --budget 60 --jobs 1 \
-      --quiet --json >"$out" 2>"$out.err" || status=$?
+      ${OPTIONS:-} --quiet --json >"$out" 2>"$out.err" || status=$?
     python3 - "$name" "$adapter" "$status" "$out" "$out.err" <<'P'
 import json, sys
 name, adapter, status, out, err = sys.argv[1:]
@@ -31,7 +32,7 @@ if "error" in told:  # the state at a crash inside of the list failed, or nothin
     sys.exit()
 first = [f for each in told["failures"] for f in each["findings"]][:1]
 what = f'{first[0]["kind"]}: {first[0]["path"]}: {first[0]["expected"]}; found {first[0]["found"]} ({first[0]["tier"]})' if first else ""
-outcome = {"0": "clean", "1": "finding"}.get(status, "not judged")
+outcome = "clean" if status == "0" else "finding" if status == "1" and first else "not judged"  # such as a list that ends early
 print(f'{name},{adapter},{outcome},{told["checked"]},"{what}"', flush=True)
 P
   done
