@@ -493,15 +493,15 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel) {
   if (!adapter.guest.modules.empty())
     return fail(subject, "brings modules, which fit one kernel only",
                 "give that kernel under [guest] of an adapter of its own");
-  std::string name = kernel;
-  adapter.guest.kernel = kernel;
+  std::string name = kernel, place = kernel;
   if (is_path) {
     const auto path = own_kernel(kernel);
     if (!path) return pass_on(path);
-    adapter.guest.kernel = path->string();
+    place = path->string();
     name = path->filename().string();
     std::ranges::replace(name, '@', '-');
   }
+  adapter.guest.kernel = std::move(place);
   adapter.name += "@" + name;
   adapter.title += ", Linux " + name;
   return {};
@@ -512,8 +512,8 @@ std::string name_without_kernel(const std::string& name) {
 }
 
 Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_path) {
-  if (const std::size_t at = adapter.name.rfind('@'); at != std::string::npos) {
-    adapter.name.resize(at);
+  if (std::string plain = name_without_kernel(adapter.name); plain != adapter.name) {
+    adapter.name = std::move(plain);
     adapter.title.erase(adapter.title.rfind(", Linux "));
   }
   adapter.guest.kernel.clear();

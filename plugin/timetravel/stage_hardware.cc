@@ -42,10 +42,11 @@ GuestDisk::Connect StageHardware::disk(std::size_t index) {
     auto connected = stage_.connect(faces_[index]);
     if (!connected) return pass_on(connected);
     const std::shared_ptr<Connection> connection = std::move(*connected);
-    return GuestDisk::Served{.shape = {.name = faces_[index].value_or("stage"),
-                                       .sectors = connection->sectors(),
-                                       .trim = true,
-                                       .trim_zeroes = false},  // not on a used disk
+    const vhost::Disk shape{.name = faces_[index].value_or("stage"),
+                            .sectors = connection->sectors(),
+                            .trim = true,
+                            .trim_zeroes = false};  // a used disk keeps what was there
+    return GuestDisk::Served{.shape = shape,
                              .serve = [this, connection](const model::Request& request,
                                                          model::Initiator& initiator) -> std::optional<int> {
                                model::Request own = request;
