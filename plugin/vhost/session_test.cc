@@ -127,6 +127,7 @@ TEST(VhostSession, BeginsWhereAnotherSessionHasStopped) {
   TestDisk disk;
   TestClient client(disk.disk());
   client.set_up(1);
+  client.left_by_earlier_session(0, 6);
   client.start(0, 6);
   EXPECT_EQ(client.command(0, kFlush, 0, 0, false), 0);
   EXPECT_EQ(client.used(0), 7);

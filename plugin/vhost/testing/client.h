@@ -194,6 +194,12 @@ class TestClient {
     start(ring);
     ask64(Verb::get_features);  // all of it has been handled
   }
+  /// The state in which an earlier session has left a ring: `count` chains were offered, and all were given back. Comes
+  /// before start(), as the back-end looks at a ring as soon as it is started.
+  void left_by_earlier_session(std::uint32_t index, std::uint16_t count) {
+    std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(count);
+    std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).store(count);
+  }
   /// `base`: the index in `available` that comes next.
   void start(std::uint32_t ring, std::uint16_t base = 0) {
     place(ring, base);
