@@ -156,7 +156,12 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path, const O
   if (promises_.one_point != adapters::OnePoint::none)
     seen_.push_back({.slot = &slot, .path = path, .observed = observed, .tokens = {}});
   // Anything may stand there: an inode that another file has taken, a directory without what was in it.
-  if (may_show_anything(history_, allowed, horizon_, promises_)) return;
+  if (may_show_anything(history_, allowed, horizon_, promises_)) {
+    const auto token = only_file(history_, allowed, horizon_);
+    if (token && observed != nullptr && observed->type == FileType::regular)
+      report_all(judge_file_as(*token, allowed, *observed));
+    return;
+  }
   if (observed != nullptr) return judge_object(slot, allowed, *observed);
   if (may_be_missing(allowed)) return;
   const Verdict kind = allowed.rename_in_flight ? Verdict::non_atomic_rename : Verdict::lost_synced_data;

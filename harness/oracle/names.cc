@@ -264,6 +264,15 @@ bool may_show_anything(const WorkloadHistory& history, const PermittedName& name
   return name.changing() || (token && !was_synced(history, *token, horizon));
 }
 
+std::optional<TokenId> only_file(const WorkloadHistory& history, const PermittedName& name,
+                                 const Horizon& horizon) {
+  if (name.bindings.size() != 2 || name.bindings[0].token || name.bindings[1].by_rename) return std::nullopt;
+  const std::optional<TokenId>& token = name.bindings[1].token;
+  if (!token || !was_synced(history, *token, horizon)) return std::nullopt;
+  const ObjectHistory& object = history.objects[history.tokens[*token].object];
+  return object.type == FileType::regular && !object.unclear ? token : std::nullopt;
+}
+
 PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
                                const adapters::Promises& promises) {
   if (promises.names == adapters::NameOrder::ordered) return OrderedPromised(history, horizon).find();

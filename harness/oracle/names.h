@@ -30,6 +30,11 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name, const Horizon& horizon,
                        const adapters::Promises& promises);
 
+/// The exception: a regular file that was made under this name and synced itself, and whose name has neither changed nor
+/// gone since. Nobody else can have its inode, so that the name, where it is there, shows that file as it was synced.
+std::optional<TokenId> only_file(const WorkloadHistory& history, const PermittedName& name,
+                                 const Horizon& horizon);
+
 /// Hard links that were persistent under some name and that nothing can have removed.
 struct PromisedTokens {
   /// Each must show under one of its names, since a rename in flight permits either name and never neither.

@@ -253,6 +253,28 @@ TEST(Promises,
   EXPECT_EQ(synced.judge({directory("d", 2)}, ext2), (Found{{Verdict::lost_synced_data, Tier::posix}}));
 }
 
+TEST(Promises, WithoutOrderANewNameInFlightShowsItsSyncedFileOrNothing) {
+  const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
+  const Case appended{{"create a", "append a 0 512 1 1", "fsync a", "append a 512 512 1 2", "fsync a"}, 4};
+  EXPECT_EQ(appended.judge({}, ext2), kNothing);
+  ObservedObject whole = file("a", 1, 1, 1, 1);
+  whole.size_bytes = 1024;
+  whole.runs.push_back({ContentRun::Kind::stamp, 1, 1, 1, 2});
+  EXPECT_EQ(appended.judge({whole}, ext2), kNothing);
+  EXPECT_EQ(appended.judge({file("a", 1, 1, 1, 1)}, ext2), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  Case earlier = appended;
+  earlier.persisted = 2;
+  EXPECT_EQ(earlier.judge({file("a", 1, 1, 1, 1)}, ext2), kNothing);
+  Case unsynced = appended;
+  unsynced.persisted = std::nullopt;
+  EXPECT_EQ(unsynced.judge({file("a", 0, 1, 1, 1)}, ext2), kNothing) << "nobody wrote its inode";
+  // The inode of what was removed since may be another's.
+  Case removed = appended;
+  removed.lines.insert(removed.lines.end(), {"unlink a", "create b", "write b 0 512 2 2", "fsync b"});
+  removed.persisted = 8;
+  EXPECT_EQ(removed.judge({file("a", 1, 2, 2, 1, 2), file("b", 1, 2, 2, 1, 2)}, ext2), kNothing);
+}
+
 TEST(Promises, WithoutOrderAGrowingFileMayBeTooLongButNeverTooShort) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case grows{{"create a", "write a 0 512 1 1", "sync", "write a 512 512 1 2", "fsync a"}, 2};

@@ -315,13 +315,40 @@ void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& 
     });
     return !synced && by_chance(random, 30);
   });
+  const std::set<Slot> sure = names_of_new_synced_files(required, cut);
   for (std::size_t i = 0; i < name_operations_.size(); ++i) {
     if (required.contains(i) || name_operations_[i].operation > cut.reached) continue;
     for (const auto& [slot, file] : name_operations_[i].changes) {
       if (by_chance(random, 30)) names.erase(slot);
-      if (by_chance(random, 20) && !regular.empty()) names[slot] = regular[random() % regular.size()];
+      if (by_chance(random, 20) && !regular.empty() && !sure.contains(slot))
+        names[slot] = regular[random() % regular.size()];
     }
   }
+}
+
+/// Nobody else can have the inode that such a name speaks of.
+std::set<ReferenceModel::Slot> ReferenceModel::names_of_new_synced_files(
+    const std::set<std::size_t>& required, const Cut& cut) const {
+  const auto synced = [&](FileId file) {
+    return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
+      return cut.persisted && point.operation <= *cut.persisted && file <= point.operation &&
+             (point.everything || point.file == file);
+    });
+  };
+  std::map<Slot, int> changes;
+  std::set<Slot> made;
+  for (std::size_t i = 0; i < name_operations_.size(); ++i) {
+    const NameOperation& each = name_operations_[i];
+    if (required.contains(i) || each.operation > cut.reached) continue;
+    for (const auto& [slot, file] : each.changes) {
+      ++changes[slot];
+      if (each.changes.size() == 1 && file && files_.at(*file).type == FileType::regular && synced(*file))
+        made.insert(slot);
+    }
+  }
+  const std::map<Slot, FileId> before = names_after(required);
+  std::erase_if(made, [&](const Slot& slot) { return changes.at(slot) > 1 || before.contains(slot); });
+  return made;
 }
 
 std::set<std::size_t> ReferenceModel::required(const Cut& cut) const {
