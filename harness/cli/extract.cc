@@ -90,6 +90,7 @@ Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
        .account = *account,
        .failed_operations = workload->failed_operations,
        .persisted = outcome.persisted_operation,
+       .mounted = opened->state.event >= workload->from_event,
        .disk_bytes = image->sectors() * model::kSectorBytes,
        .uuid = explorer::uuid_from(std::uint64_t{1})},
       *image, folder,

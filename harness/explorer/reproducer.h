@@ -33,6 +33,7 @@ struct ReproducerOf {
   // Of workload.sh.
   std::vector<workload::FailedOperation> failed_operations;
   std::optional<std::size_t> persisted;  ///< the last operation before the cut that made something persistent
+  bool mounted = true;                   ///< false: the cut is in the first mount, before operation 0
   std::uint64_t disk_bytes = 0;
   std::string uuid;  ///< for mkfs
 };

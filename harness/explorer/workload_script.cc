@@ -248,6 +248,15 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
   return fail(subject, "it has no command");
 }
 
+/// How many sectors of a write there are, negative from its end: what the script tries with each write.
+std::string torn_sectors(const states::CrashState& state) {
+  if (state.torn.empty()) return "";
+  std::string counts = "1";
+  for (const states::TornWrite& write : state.torn)
+    if (write.first == 0 && write.count > 1) counts += fmt::format(" {}", write.count);
+  return counts + " -1";
+}
+
 }  // namespace
 
 Result<std::string> operations_in_shell(std::span<const Operation> operations,
@@ -299,10 +308,12 @@ Result<std::string> workload_script(const ReproducerOf& of) {
 
   std::string script = "#!/bin/sh\n" + as_comment(of.account) + "\n" + script_head(of);
   script += script_setting("size", std::to_string(of.disk_bytes)) +
-            script_setting("persisted", of.persisted ? std::to_string(*of.persisted) : "start") +
+            script_setting("persisted", of.persisted ? std::to_string(*of.persisted)
+                                        : of.mounted ? "start"
+                                                     : "mkfs") +
             script_setting("one_left_out", state->listed.empty() ? "" : "yes") +
-            script_setting("torn", state->torn.empty() ? "" : "yes") +
-            script_setting("mkfs_words", in_words(mkfs)) + script_command("mkfs", mkfs);
+            script_setting("torn", torn_sectors(*state)) + script_setting("mkfs_words", in_words(mkfs)) +
+            script_command("mkfs", mkfs);
   script += checks_function(plain_checks(of.findings, of.operations, Content::version_bytes));
   script += "operations() {\n  :\n" + *operations + "}\n\n";
   return script + embedded_script("look.sh") + embedded_script("workload.sh");

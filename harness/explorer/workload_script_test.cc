@@ -195,10 +195,14 @@ TEST_F(WorkloadScriptTest, KnowsWhichWritesAStateLacks) {
   state_ = "w36-17";
   EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out='yes'\ntorn=''\n"), std::string::npos);
   state_ = "w36+17~18:0x1";
-  EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out='yes'\ntorn='yes'\n"), std::string::npos);
+  EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out='yes'\ntorn='1 -1'\n"), std::string::npos);
+  state_ = "w36~18:0x3";
+  EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out=''\ntorn='1 3 -1'\n"), std::string::npos);
   auto early = of("create f\nsync\n");
   early.persisted.reset();
   EXPECT_NE(script(early).find("persisted='start'\n"), std::string::npos);
+  early.mounted = false;
+  EXPECT_NE(script(early).find("persisted='mkfs'\n"), std::string::npos) << "a cut in the mount";
 }
 
 TEST_F(WorkloadScriptTest, DoesNothingUnasked) {
