@@ -36,6 +36,7 @@ DiskMap DiskMap::read(std::string type, const Read& read) {
   map.type_ = type.empty() ? type_by_magic(read) : std::move(type);
   if (map.type_.starts_with("ext")) map.read_ext(read);
   if (map.type_ == "xfs") map.read_xfs(read);
+  if (map.type_ == "f2fs") map.read_f2fs(read);
   std::ranges::sort(map.ranges_, {}, &Range::first);
   return map;
 }
@@ -76,6 +77,41 @@ void DiskMap::read_xfs(const Read& read) {
   if (log != 0) add(group * group_blocks + in_group, log_blocks, {BlockClass::journal, "log"});
 }
 
+void DiskMap::read_f2fs(const Read& read) {
+  constexpr std::uint64_t kNatEntries = 455;  // of a block
+  const auto start = bytes_at(read, 0, 4096);
+  if (!start || little(*start, 1024, 4) != 0xf2f52010) return;
+  const auto number = [&](std::size_t at) { return little(*start, 1024 + at, 4); };
+  const std::uint64_t segment_shift = number(20);
+  if (number(16) != 12 || segment_shift > 16) return;  // blocks of 4 KiB
+  const auto area = [&](std::size_t at, std::size_t count, BlockClass block, const char* what) {
+    add(number(at), number(count) << segment_shift, {block, what});
+  };
+  area(76, 52, BlockClass::superblock, "checkpoint");
+  area(80, 56, BlockClass::bitmap, "segment information (SIT)");
+  area(84, 60, BlockClass::inode, "node addresses (NAT)");
+  area(88, 64, BlockClass::bitmap, "segment summaries (SSA)");
+  main_ = {.first = number(92),
+           .blocks = number(68) << segment_shift,
+           .nodes = ((number(60) / 2) << segment_shift) * kNatEntries};
+}
+
+/// A node has no magic number either: its numbers and the address of the next node make sense or do not.
+std::optional<BlockKind> DiskMap::f2fs_node(std::uint64_t number, Bytes block) const {
+  constexpr std::size_t kFooter = 4096 - 24;
+  constexpr std::uint64_t kFsyncMark = 2;
+  if (block.size() != 4096 || number - main_.first >= main_.blocks) return std::nullopt;
+  const std::uint64_t node = little(block, kFooter, 4), inode = little(block, kFooter + 4, 4),
+                      marks = little(block, kFooter + 8, 4), version = little(block, kFooter + 12, 8),
+                      next = little(block, kFooter + 20, 4);
+  const auto numbers_one = [&](std::uint64_t value) { return value != 0 && value < main_.nodes; };
+  if (!numbers_one(node) || !numbers_one(inode) || version == 0) return std::nullopt;
+  if (next != 0 && next - main_.first > main_.blocks) return std::nullopt;
+  const char* fsync = (marks & kFsyncMark) != 0 ? ", with the mark of fsync" : "";
+  if (node == inode) return BlockKind{BlockClass::inode, fmt::format("node {}, an inode{}", node, fsync)};
+  return BlockKind{BlockClass::metadata, fmt::format("node {} of inode {}{}", node, inode, fsync)};
+}
+
 std::optional<BlockKind> DiskMap::at(std::uint64_t lba, Bytes block) const {
   const std::uint64_t number = lba / block_sectors_;
   auto range = std::ranges::upper_bound(ranges_, number, {}, &Range::first);
@@ -89,6 +125,7 @@ std::optional<BlockKind> DiskMap::at(std::uint64_t lba, Bytes block) const {
     }
     return kind;
   }
+  if (type_ == "f2fs") return f2fs_node(number, block);
   if (type_.starts_with("ext")) {
     const Bytes one = block.first(std::min<std::size_t>(block.size(), block_sectors_ * model::kSectorBytes));
     if (one.size() == block_sectors_ * model::kSectorBytes && is_ext_directory(one)) {

@@ -3,7 +3,8 @@
 // an inode table or of a bitmap, can be named by its place.
 //
 // ext2, ext3, ext4: groups of blocks, each with two bitmaps and a part of the inode table (ext4.h of the kernel, and the
-// "Disk Layout" of its documentation). XFS: the log's blocks (xfs_format.h).
+// "Disk Layout" of its documentation). XFS: the log's blocks (xfs_format.h). F2FS: the areas before the main one, and in that
+// the nodes, by what stands at their end (f2fs_fs.h: struct f2fs_super_block, struct node_footer).
 
 #include <functional>
 #include <optional>
@@ -39,6 +40,8 @@ class DiskMap {
  private:
   void read_ext(const Read& read);
   void read_xfs(const Read& read);
+  void read_f2fs(const Read& read);
+  std::optional<BlockKind> f2fs_node(std::uint64_t number, std::span<const std::byte> block) const;
   void add(std::uint64_t first_block, std::uint64_t blocks, BlockKind kind, std::uint64_t first_inode = 0);
 
   std::string type_;
@@ -51,6 +54,10 @@ class DiskMap {
     std::uint64_t first_inode = 0;  ///< 0: these are not inodes
   };
   std::vector<Range> ranges_;  ///< ascending
+  struct MainArea {
+    std::uint64_t first = 0, blocks = 0, nodes = 0;  ///< `nodes`: numbers are less
+  };
+  MainArea main_;  ///< of F2FS
 };
 
 class ExtHistory;

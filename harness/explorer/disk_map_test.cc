@@ -111,6 +111,59 @@ TEST(DiskMap, FindsXfsLog) {
   EXPECT_FALSE(map.at(8015 * 8, block));
 }
 
+/// Segments of 4 blocks: a checkpoint at 4, SIT at 8, NAT at 12 and 16, SSA at 20, the main area from 24 to 63.
+Disk an_f2fs() {
+  Disk disk(4096);
+  const auto number = [&](std::size_t at, std::uint64_t value) { put(disk, 1024 + at, value, 4); };
+  number(0, 0xf2f52010);
+  number(16, 12);
+  number(20, 2);
+  for (const auto& [at, value] : {std::pair{52, 1},
+                                  {56, 1},
+                                  {60, 2},
+                                  {64, 1},
+                                  {68, 10},
+                                  {76, 4},
+                                  {80, 8},
+                                  {84, 12},
+                                  {88, 20},
+                                  {92, 24}})
+    number(static_cast<std::size_t>(at), static_cast<std::uint64_t>(value));
+  return disk;
+}
+
+TEST(DiskMap, NamesF2fsAreasAndNodes) {
+  const Disk disk = an_f2fs();
+  const DiskMap map = DiskMap::read("", reader_of(disk));
+  EXPECT_EQ(map.type(), "f2fs");
+  Disk block(4096);
+  const auto at = [&](std::uint64_t number) {
+    return map.at(number * 8, block).value_or(BlockKind{BlockClass::other, "unknown"});
+  };
+  EXPECT_EQ(at(7).what, "checkpoint");
+  EXPECT_EQ(at(8).what, "segment information (SIT)");
+  EXPECT_EQ(at(19).what, "node addresses (NAT)");
+  EXPECT_EQ(at(23).what, "segment summaries (SSA)");
+  EXPECT_EQ(at(24).what, "unknown");
+  const std::size_t footer = 4096 - 24;
+  put(block, footer, 5, 4);
+  put(block, footer + 4, 5, 4);
+  put(block, footer + 8, 2, 4);
+  put(block, footer + 12, 7, 8);
+  put(block, footer + 20, 30, 4);
+  EXPECT_EQ(at(24).what, "node 5, an inode, with the mark of fsync");
+  EXPECT_EQ(at(63).block, BlockClass::inode);
+  EXPECT_EQ(at(64).what, "unknown") << "behind the main area";
+  put(block, footer, 6, 4);
+  put(block, footer + 8, 0, 4);
+  EXPECT_EQ(at(24).what, "node 6 of inode 5");
+  put(block, footer, 4 * 455, 4);
+  EXPECT_EQ(at(24).what, "unknown") << "no such number";
+  put(block, footer, 6, 4);
+  put(block, footer + 20, 65, 4);
+  EXPECT_EQ(at(24).what, "unknown") << "the next node is nowhere";
+}
+
 /// A superblock of a crash state, or of an enemy.
 TEST(DiskMap, BelievesNothing) {
   Random random(7);
@@ -118,7 +171,11 @@ TEST(DiskMap, BelievesNothing) {
     Disk disk = an_ext4();
     for (int i = 0; i < 6; ++i) disk[1024 + random.below(8192)] = static_cast<std::byte>(random.below(256));
     put(disk, 1024 + 56, 0xef53, 2);
-    const DiskMap map = DiskMap::read("ext4", reader_of(disk));
+    Disk other = an_f2fs();
+    for (int i = 0; i < 3; ++i)
+      other[1024 + 12 + random.below(84)] = static_cast<std::byte>(random.below(256));
+    const bool ext = round % 2 == 0;
+    const DiskMap map = DiskMap::read(ext ? "ext4" : "f2fs", reader_of(ext ? disk : other));
     Disk block(512 * (1 + random.below(16)));
     for (std::byte& each : block) each = static_cast<std::byte>(random.below(256));
     EXPECT_LE(kind_of_write({.map = &map}, random.below(2000), block).what.size(), 2000U);
