@@ -458,9 +458,9 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   const auto table = root.table("explore");
   if (!table) return pass_on(table);
   if (!*table) return fail(root.subject("explore"), "is missing", "write [explore]");
-  if (const auto known =
-          (*table)->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
-                          "in-guest-share", "confirm", "minimise-operations", "keep", "answer-delay-us"});
+  if (const auto known = (*table)->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
+                                         "in-guest-share", "confirm", "minimise-operations", "keep",
+                                         "answer-delay-us", "slow", "slow-us"});
       !known)
     return pass_on(known);
   for (const auto& read :
@@ -468,12 +468,16 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
         (*table)->take("reorder-per-cut", exploration.reorder_per_cut, {.least = 0, .most = 1'000'000}),
         take_atomic_write(**table, exploration.atomic_write_bytes),
         (*table)->take("answer-delay-us", exploration.answer_delay_us, {.least = 0, .most = 1'000'000}),
+        (*table)->take("slow", exploration.slow),
+        (*table)->take("slow-us", exploration.slow_us, {.least = 1, .most = 1'000'000}),
         (*table)->take("in-guest-share", exploration.in_guest_share),
         (*table)->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
         (*table)->take("minimise-operations", exploration.minimise_operations),
         (*table)->take("keep", exploration.keep)}) {
     if (!read) return pass_on(read);
   }
+  if (!exploration.slow.empty() && !own.devices.empty())
+    return fail((*table)->subject("slow"), "is for a plain disk", "leave out profiles of [device]");
   if (exploration.in_guest_share < 0 || exploration.in_guest_share > 1)
     return fail((*table)->subject("in-guest-share"), "must be a share from 0 to 1",
                 "write in-guest-share = 0.05");

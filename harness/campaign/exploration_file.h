@@ -80,6 +80,8 @@ struct Exploration {
   std::int64_t reorder_per_cut = 16;
   std::uint64_t atomic_write_bytes = 512;  ///< `torn` leaves an aligned piece of this size whole
   std::int64_t answer_delay_us = explorer::DiskOptions().delay_us;  ///< while a workload is recorded
+  std::string slow;  ///< writes of this kind take longer meanwhile (explorer::DiskOptions); not on arrays
+  std::int64_t slow_us = explorer::DiskOptions().slow_us;
   double in_guest_share = 0.05;     ///< of the states, checked wholly in the guest as well
   std::int64_t confirm = 20;        ///< failures of one kind that are looked at again
   bool minimise_operations = true;  ///< of a failure; its lost writes are made few anyway

@@ -160,6 +160,8 @@ run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
   auto disk = context_.disks->get(cell_, context_.campaign->seed, guest_);
   if (!disk) return tl::unexpected(disk.error());
   disk->options.delay_us = static_cast<std::uint32_t>(context_.campaign->explore->answer_delay_us);
+  disk->options.slow = context_.campaign->explore->slow;
+  disk->options.slow_us = static_cast<std::uint32_t>(context_.campaign->explore->slow_us);
   disk->options.seed = plan_.seed;
   step("format", 1, watch.lap());
   on_phase("record");

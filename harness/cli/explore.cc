@@ -420,6 +420,11 @@ Result<void> check(const ExploreArguments& arguments) {
   if (!arguments.from.empty() && arguments.recording.empty())
     return fail("--from", "is for a RECORDING",
                 "a workload that is recorded now begins after mkfs by itself");
+  if (!arguments.disk.slow.empty() && (!arguments.recording.empty() || arguments.machine.is_array()))
+    return fail(
+        "--slow",
+        arguments.recording.empty() ? "is for a plain disk" : "is for a workload that is recorded now",
+        arguments.recording.empty() ? "leave out --machine" : "leave out RECORDING");
   if (arguments.minimise && arguments.recording.empty() && arguments.keep.empty())
     return fail("--minimise", "what it makes has to stay somewhere", "add --record FOLDER");
   return {};
@@ -525,6 +530,12 @@ void add_explore(CLI::App& app, int& exit_code) {
           "--answer-delay-us", arguments->disk.delay_us,
           "Longest time that a write or flush takes while the workload runs; each time is drawn at random; 0: no delay")
       ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  command->add_option(
+      "--slow", arguments->disk.slow,
+      "Writes of this kind take --slow-us longer while the workload runs: words from an account of lost writes (\"inode table\", \"node\"); it is recorded twice");
+  command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: by how much")
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->add_option("--record", arguments->keep, "Folder for the new recordings");
   command->add_flag(

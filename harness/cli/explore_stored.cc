@@ -60,6 +60,9 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
   text +=
       fmt::format("\n[explore]\nstrategies = {}\nbudget = {}\nanswer-delay-us = {}\n",
                   json(strategies_of(arguments, machine)).dump(), arguments.budget, arguments.disk.delay_us);
+  if (!arguments.disk.slow.empty())
+    text +=
+        fmt::format("slow = {}\nslow-us = {}\n", json(arguments.disk.slow).dump(), arguments.disk.slow_us);
   return campaign::parse_campaign(text, kFile);
 }
 
@@ -100,6 +103,8 @@ void report_interrupted(const ExploreArguments& arguments) {
   if (arguments.prefill != plain.prefill) add("--prefill", arguments.prefill);
   if (arguments.disk.delay_us != plain.disk.delay_us)
     add("--answer-delay-us", std::to_string(arguments.disk.delay_us));
+  if (!arguments.disk.slow.empty()) add("--slow", arguments.disk.slow);
+  if (arguments.disk.slow_us != plain.disk.slow_us) add("--slow-us", std::to_string(arguments.disk.slow_us));
   if (!arguments.kernel.guest.empty()) add("--guest", arguments.kernel.guest);
   if (arguments.jobs != plain.jobs) add("--jobs", std::to_string(arguments.jobs));
   add("--db", arguments.database);

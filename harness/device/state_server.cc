@@ -128,6 +128,7 @@ Result<LoadedStage> StateServer::load(const StageLoad& load) {
   if (load.record) {
     order["record"] = fs::absolute(*load.record).string();
     if (load.delay_us != 0) order.update({{"delay_us", load.delay_us}, {"delay_seed", load.delay_seed}});
+    if (!load.slow.empty()) order.update({{"slow", load.slow}, {"slow_us", load.slow_us}});
   }
   if (!load.machine.empty())
     order["machine"] = fs::exists(load.machine) ? fs::absolute(load.machine).string() : load.machine;

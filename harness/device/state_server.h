@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/device/control_client.h"
@@ -21,8 +22,11 @@ struct StageLoad {
   std::uint64_t log_sectors = 0;    ///< of an empty one beside it, for a log; 0: none
   bool used_disk = false;  ///< an empty one that holds bytes from before mkfs, which trims leave alone
   std::optional<std::filesystem::path> record;  ///< a new recording of what is done to the stage
-  std::uint32_t delay_us = 0;       ///< while it is made: the longest time of an answer to a write or flush
-  std::uint64_t delay_seed = 0;     ///< of the draw for each
+  std::uint32_t delay_us = 0;    ///< while it is made: the longest time of an answer to a write or flush
+  std::uint64_t delay_seed = 0;  ///< of the draw for each
+  /// Places, each an LBA and sectors: writes that touch one take so much longer.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> slow;
+  std::uint32_t slow_us = 0;
   std::string machine;              ///< stack above the media; empty: the medium itself
   std::vector<std::string> faults;  ///< of the machine, at power-on (plugin/model/faults.h)
 };

@@ -9,6 +9,7 @@
 
 #include "harness/explorer/exploration.h"
 #include "harness/explorer/lab.h"
+#include "harness/explorer/slow_writes.h"
 
 namespace headcrash::explorer {
 namespace {
@@ -57,12 +58,13 @@ class LabGuest : public testing::Test {
     return std::move(*loaded);
   }
 
-  static RecordedWorkload record(const adapters::LinuxAdapter& filesystem, const char* list = kOperations) {
+  static RecordedWorkload record(const adapters::LinuxAdapter& filesystem, const char* list = kOperations,
+                                 const DiskOptions& options = {}) {
     StageGuest& guest = lab_->guest(0);
     const auto operations = workload::parse_operations(list, "test");
     EXPECT_TRUE(operations) << operations.error().message();
     const auto disk = format_disk(guest, filesystem, lab_->scratch() / (filesystem.name + "-formatted.hcrec"),
-                                  uuid_from(3));
+                                  uuid_from(3), options);
     EXPECT_TRUE(disk) << disk.error().summary;
     auto recorded = record_workload(guest, filesystem, *disk, *operations,
                                     lab_->scratch() / (filesystem.name + ".hcrec"));
@@ -176,6 +178,44 @@ TEST_F(LabGuest, AFlagThatWasNeverSetIsNotLost) {
 }
 
 /// What was lost at the crash is a verdict of the list, not of what follows.
+TEST_F(LabGuest, WritesOfAKindAreSlowAndNoOthers) {
+  constexpr model::TimeNs kSlow{400'000'000};
+  const adapters::LinuxAdapter ext4 = adapter("ext4");
+  const RecordedWorkload workload =
+      record(ext4, "create f\nwrite f 0 4096 1 1\nfsync f\nwrite f 4096 4096 1 2\nsync\n",
+             {.delay_us = 0, .slow = "journal commit", .slow_us = 400'000});
+  const auto commits =
+      places_of_kind(workload.recording, "ext4", "journal commit", workload.from_event, workload.to_event);
+  ASSERT_TRUE(commits) << commits.error().message();
+  const auto run = states::RunHistory::load(workload.recording);
+  auto reader = record::RecordingReader::open(workload.recording);
+  ASSERT_TRUE(run && reader);
+  std::vector<model::TimeNs> at;
+  for (auto event = reader->next(record::PayloadUse::pass_over); event && *event;
+       event = reader->next(record::PayloadUse::pass_over))
+    at.push_back((*event)->at);
+  std::size_t slow = 0, others = 0;
+  for (const states::RecordedWrite& write : (*run)->writes(0)) {
+    if (!write.acked_event || write.submitted_event < workload.from_event) continue;
+    const bool commit = std::ranges::find(*commits, std::pair<std::uint64_t, std::uint64_t>{
+                                                        write.lba, write.sectors}) != commits->end();
+    const bool late = at[*write.acked_event] - at[write.submitted_event] >= kSlow;
+    EXPECT_EQ(late, commit) << "request " << write.request;
+    ++(commit ? slow : others);
+  }
+  EXPECT_GE(slow, 2U);
+  EXPECT_GE(others, 2U);
+
+  StageGuest& guest = lab_->guest(0);
+  const auto disk =
+      format_disk(guest, ext4, lab_->scratch() / "none-formatted.hcrec", uuid_from(3), {.slow = "node 3"});
+  ASSERT_TRUE(disk);
+  const auto none = record_workload(guest, ext4, *disk, workload.operations, lab_->scratch() / "none.hcrec");
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().summary.find("no write of this workload is called \"node 3\""), std::string::npos)
+      << none.error().summary;
+}
+
 TEST_F(LabGuest, ACrashInsideOfAListIsJudged) {
   const adapters::LinuxAdapter loose = adapter("ext4-nobarrier");
   StageGuest& guest = lab_->guest(0);

@@ -12,6 +12,7 @@
 
 #include "harness/explorer/application_run.h"
 #include "harness/explorer/check_state.h"
+#include "harness/explorer/slow_writes.h"
 #include "harness/oracle/list_of_tree.h"
 #include "plugin/record/recording.h"
 
@@ -210,6 +211,7 @@ struct Start {
   bool crashed = false;
   std::span<const workload::Operation> list = {};             ///< all of it, with its crashes
   std::vector<workload::FailedOperation> failed_before = {};  ///< those of earlier legs, and the crash
+  SlowPlaces slow = {};
 };
 
 /// The fresh file system, or as much as a crash has left of it.
@@ -238,6 +240,8 @@ run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdap
                                   .record = fs::absolute(recording),
                                   .delay_us = guest.machine().is_array() ? 0 : disk.options.delay_us,
                                   .delay_seed = disk.options.seed,
+                                  .slow = start.slow,
+                                  .slow_us = disk.options.slow_us,
                                   .faults = guest.machine().faults});
   if (!loaded) return tl::unexpected(loaded.error());
   if (const auto mounted = mount_start(guest, filesystem, start.crashed); !mounted)
@@ -307,6 +311,20 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
   return workload;
 }
 
+/// Once, or where writes of a kind are to be slow twice: with those of the first recording slow in the second.
+run::Step<RecordedWorkload> record_slowly(
+    const adapters::LinuxAdapter& filesystem, Start start,
+    const std::function<run::Step<RecordedWorkload>(const Start&)>& record) {
+  auto recorded = record(start);
+  const std::string& kind = start.disk.options.slow;
+  if (kind.empty() || !recorded || recorded->failure) return recorded;
+  auto places =
+      places_of_kind(recorded->recording, filesystem.type, kind, recorded->from_event, recorded->to_event);
+  if (!places) return run::broken(places.error());
+  start.slow = std::move(*places);
+  return record(start);
+}
+
 /// The state that a crash at the end of the leg leaves, which has to keep what the leg was promised.
 run::Step<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                    const RecordedWorkload& leg, const std::string& how) {
@@ -341,12 +359,17 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::L
   std::span<const workload::Operation> rest = operations;
   for (int number = 1;; ++number) {
     const auto crash = std::ranges::find(rest, workload::Operation::Kind::crash, &workload::Operation::kind);
-    if (crash == rest.end()) return record_leg(guest, filesystem, start, rest, recording);
+    if (crash == rest.end())
+      return record_slowly(filesystem, start, [&](const Start& from) {
+        return record_leg(guest, filesystem, from, rest, recording);
+      });
     if (guest.machine().is_array())
       return run::stop(oracle::Verdict::harness_error,
                        "a list with a crash is recorded on a disk, not on an array");
     const auto length = static_cast<std::size_t>(crash - rest.begin());
-    auto leg = record_leg(guest, filesystem, start, rest.first(length), leg_recording(recording, number));
+    auto leg = record_slowly(filesystem, start, [&](const Start& from) {
+      return record_leg(guest, filesystem, from, rest.first(length), leg_recording(recording, number));
+    });
     if (!leg || leg->failure) return leg;
     const auto state = crash_after(guest, filesystem, *leg, crash->target);
     if (!state) return tl::unexpected(state.error());
@@ -362,20 +385,22 @@ run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters
                                                const FormattedDisk& disk,
                                                const workload::Application& application,
                                                const fs::path& recording) {
-  const auto ran = record_between_marks(
-      guest, filesystem, {.disk = disk}, recording, [&] { return prepare_application(guest, application); },
-      [&] { return guest.run_application(application); });
-  if (!ran) return tl::unexpected(ran.error());
-  RecordedWorkload workload{.recording = recording,
-                            .operations = {},
-                            .application = application,
-                            .failed_operations = {},
-                            .from_event = ran->bounds.from,
-                            .to_event = ran->bounds.to,
-                            .failure = ran->outcome.failure};
-  if (const auto written = run::as_step(write_application_name(recording, application)); !written)
-    return tl::unexpected(written.error());
-  return workload;
+  return record_slowly(filesystem, {.disk = disk}, [&](const Start& from) -> run::Step<RecordedWorkload> {
+    const auto ran = record_between_marks(
+        guest, filesystem, from, recording, [&] { return prepare_application(guest, application); },
+        [&] { return guest.run_application(application); });
+    if (!ran) return tl::unexpected(ran.error());
+    RecordedWorkload workload{.recording = recording,
+                              .operations = {},
+                              .application = application,
+                              .failed_operations = {},
+                              .from_event = ran->bounds.from,
+                              .to_event = ran->bounds.to,
+                              .failure = ran->outcome.failure};
+    if (const auto written = run::as_step(write_application_name(recording, application)); !written)
+      return tl::unexpected(written.error());
+    return workload;
+  });
 }
 
 }  // namespace headcrash::explorer

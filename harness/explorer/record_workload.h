@@ -33,6 +33,10 @@ struct DiskOptions {
   /// system forgets to wait for is in flight at the next flush. 0: answers at once.
   std::uint32_t delay_us = 8000;
   std::uint64_t seed = 1;  ///< of the delays
+  /// Writes of this kind take `slow_us` longer; words of kind_of_write(), "inode table". The work is recorded twice, first
+  /// to learn where they are. Empty: none.
+  std::string slow = {};
+  std::uint32_t slow_us = 100'000;
 };
 
 struct FormattedDisk {

@@ -39,13 +39,40 @@ Result<void> take_log(const json& object, LoadOrder& order) {
   return {};
 }
 
+/// Which writes take longer while a stage is recorded, and by how much.
+Result<void> take_slow(const json& object, LoadOrder& order) {
+  const auto slow = object.find("slow");
+  if (slow == object.end() && !object.contains("slow_us")) return {};
+  constexpr const char* kRemedy = R"(write "slow":[[LBA,SECTORS]] and "slow_us":100000)";
+  if (slow == object.end() || !object.contains("slow_us"))
+    return fail("slow", "and slow_us come together", kRemedy);
+  const auto by = base::number_of(object, "slow_us", kAnswerDelayMostUs);
+  if (!by) return pass_on(by);
+  order.delay.slow_us = static_cast<std::uint32_t>(*by);
+  if (!slow->is_array() || slow->size() > kSlowPlacesMost)
+    return fail("slow", fmt::format("is not a list of at most {} places", kSlowPlacesMost), kRemedy);
+  for (const json& place : *slow) {
+    const auto number = [&](std::size_t at) {
+      return place.is_array() && place.size() == 2 && place[at].is_number_unsigned() &&
+                     place[at].get<std::uint64_t>() <= kSectorsMax
+                 ? std::optional(place[at].get<std::uint64_t>())
+                 : std::nullopt;
+    };
+    const auto lba = number(0), sectors = number(1);
+    if (!lba || !sectors) return fail("slow", "has something that is no place on a disk", kRemedy);
+    order.delay.slow.push_back({*lba, *sectors});
+  }
+  return {};
+}
+
 /// `record` and how long requests take meanwhile.
 Result<void> take_record(const json& object, LoadOrder& order) {
   auto record = path_of(object, "record");
   if (!record) return pass_on(record);
   order.record = std::move(*record);
-  if (!order.record && (object.contains("delay_us") || object.contains("delay_seed")))
-    return fail("delay_us", "has no effect without a recording", "give \"record\" as well");
+  for (const char* key : {"delay_us", "delay_seed", "slow", "slow_us"})
+    if (!order.record && object.contains(key))
+      return fail(key, "has no effect without a recording", "give \"record\" as well");
   if (object.contains("delay_us")) {
     const auto most = base::number_of(object, "delay_us", kAnswerDelayMostUs);
     if (!most) return pass_on(most);
@@ -56,7 +83,7 @@ Result<void> take_record(const json& object, LoadOrder& order) {
     if (!seed) return pass_on(seed);
     order.delay.seed = *seed;
   }
-  return {};
+  return take_slow(object, order);
 }
 
 Result<void> take_used(const json& object, LoadOrder& order) {
@@ -89,11 +116,11 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
   const bool is_blank = object.contains("sectors");
   auto keys = is_blank ? base::only_keys(object,
                                          {"state", "stage", "sectors", "log_sectors", "used_disk", "record",
-                                          "delay_us", "delay_seed", "machine", "faults"},
+                                          "delay_us", "delay_seed", "slow", "slow_us", "machine", "faults"},
                                          "an empty disk has no recording and no id; leave one of them out")
                        : base::only_keys(object,
                                          {"state", "stage", "recording", "id", "record", "delay_us",
-                                          "delay_seed", "machine", "faults"},
+                                          "delay_seed", "slow", "slow_us", "machine", "faults"},
                                          kSeeControl);
   if (!keys) return pass_on(keys);
   LoadOrder order{.stage = stage};

@@ -103,5 +103,18 @@ TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
   EXPECT_EQ((*run)->unflushed_at(0, (*run)->events()).size(), 1U) << "the flush did not cover the write";
 }
 
+TEST(RecordedDisk, WritesToASlowPlaceTakeLonger) {
+  const AnswerDelay delay{.seed = 0, .most_us = 0, .slow = {{100, 8}, {200, 1}}, .slow_us = 7};
+  const auto of = [&](model::Op op, std::uint64_t lba, std::uint32_t sectors) {
+    return delay.of(1, {.op = op, .lba = lba, .sectors = sectors}).count();
+  };
+  EXPECT_EQ(of(model::Op::write, 92, 8), 0);
+  EXPECT_EQ(of(model::Op::write, 92, 9), 7);
+  EXPECT_EQ(of(model::Op::write, 107, 1), 7);
+  EXPECT_EQ(of(model::Op::write, 108, 92), 0);
+  EXPECT_EQ(of(model::Op::write, 108, 93), 7);
+  EXPECT_EQ(of(model::Op::flush, 0, 0), 0) << "flushes do not wait for them";
+}
+
 }  // namespace
 }  // namespace headcrash::stages

@@ -168,13 +168,21 @@ void Stage::note_exception(const char* what) noexcept {
   }
 }
 
-std::chrono::microseconds AnswerDelay::of(std::uint64_t request) const {
+std::chrono::microseconds AnswerDelay::of(std::uint64_t number) const {
   constexpr std::uint64_t kParts = 1024;
   if (most_us == 0) return {};
-  Random random(seed * 0x9e3779b97f4a7c15U + request);
+  Random random(seed * 0x9e3779b97f4a7c15U + number);
   random.next();
   const std::uint64_t part = random.below(kParts) + 1;
   return std::chrono::microseconds(most_us * part * part * part / (kParts * kParts * kParts));
+}
+
+std::chrono::microseconds AnswerDelay::of(std::uint64_t number, const model::Request& request) const {
+  const bool is_slow =
+      request.op == model::Op::write && std::ranges::any_of(slow, [&](const Place& place) {
+        return request.lba < place.lba + place.sectors && place.lba < request.lba + request.sectors;
+      });
+  return of(number) + std::chrono::microseconds(is_slow ? slow_us : 0);
 }
 
 Stage::Connection::Begun Stage::begin(const Connection& connection, model::Request& request) {
@@ -183,7 +191,7 @@ Stage::Connection::Begun Stage::begin(const Connection& connection, model::Reque
   begun.error = without_exception([&] { return load_.content->serve(connection.index_, request); });
   ++submitted_;
   all_submitted_.notify_all();
-  if (is_recorded(request) && load_.log->is_open()) begun.answer_in = load_.delay.of(submitted_);
+  if (is_recorded(request) && load_.log->is_open()) begun.answer_in = load_.delay.of(submitted_, request);
   return begun;
 }
 

@@ -20,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "plugin/stages/content.h"
 #include "plugin/stages/stage_recording.h"
@@ -31,10 +32,20 @@ namespace headcrash::stages {
 struct AnswerDelay {
   std::uint64_t seed = 0;
   std::uint32_t most_us = 0;  ///< 0: at once
+  /// Writes that touch one of these places take `slow_us` longer: what nobody waits for is in flight at the next flush.
+  struct Place {
+    std::uint64_t lba = 0, sectors = 0;
+  };
+  std::vector<Place> slow = {};
+  std::uint32_t slow_us = 0;
 
-  std::chrono::microseconds of(std::uint64_t request) const;
+  /// Drawn for the request of that number.
+  std::chrono::microseconds of(std::uint64_t number) const;
+  /// `of` and, for a write to a slow place, the rest.
+  std::chrono::microseconds of(std::uint64_t number, const model::Request& request) const;
 };
 inline constexpr std::uint32_t kAnswerDelayMostUs = 1'000'000;
+inline constexpr std::size_t kSlowPlacesMost = 4096;
 
 /// Text of a mark, and what the mark export can carry in a sector with its NUL.
 inline constexpr std::size_t kMarkBytesMax = 511;

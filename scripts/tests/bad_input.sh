@@ -117,6 +117,13 @@ file strategy.toml <<<'filesystems = ["ext4"]
 [explore]
 strategies = ["prefx"]'
 wrong strategy.toml explore.strategies 'did you mean "prefix"' -- campaign strategy.toml
+file slow.toml <<<'filesystems = ["ext4"]
+[device]
+profiles = ["raid5-5"]
+[explore]
+strategies = ["member"]
+slow = "journal"'
+wrong slow.toml explore.slow "plain disk" -- campaign slow.toml
 file operations.toml <<<'filesystems = ["ext4"]
 [explore]
 [workload]
@@ -155,6 +162,9 @@ wrong hd0.9 hd0.4 -- explore --fs ext4 --workload ace-seq1/17 --machine raid5-5 
 wrong raid55 'did you mean "raid5-5"' -- explore --fs ext4 --workload ace-seq1/17 --machine raid55
 wrong '"sqlit"' 'did you mean "sqlite"' -- explore --fs ext4 --application sqlit
 wrong 'no setting "wal-ful"' 'did you mean "wal-full"' -- explore --fs ext4 --application sqlite+wal-ful
+wrong --slow "plain disk" "leave out --machine" -- explore --fs ext4 --workload ace-seq1/17 --machine raid5-5 --slow journal
+wrong --slow "recorded now" "leave out RECORDING" -- explore some.hcrec --fs ext4 --slow journal
+wrong --slow-us 1000000 -- explore --fs ext4 --workload ace-seq1/17 --slow journal --slow-us 2000000
 wrong --resume "--db FILE" -- explore --fs ext4 --workload ace-seq1/17 --resume
 wrong --db --minimise -- explore --fs ext4 --workload ace-seq1/17 --db new.db --minimise
 wrong --db --rounds 4 -- explore --fs ext4 --workload small-files --rounds 3 --db new.db

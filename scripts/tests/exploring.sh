@@ -55,6 +55,11 @@ exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-a
 all=$(space)
 exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json --from 'persisted 16'
 [ "$(space | cut -d . -f 1)" -lt "${all%%.*}" ] || failed "--from leaves nothing out of $all: $(space)"
+slow=(explore --fs ext4 --workload overwrite-fsync --rounds 2 --budget 2 --jobs 1 --slow-us 300000)
+exits 0 "$headcrash" "${slow[@]}" --slow 'journal commit' --record slow
+exits 0 "$headcrash" recording info slow/workload.hcrec --json
+[ "$(sed -n 's/.*"last_at_ns": \([0-9]*\).*/\1/p' out)" -gt 300000000 ] || failed "no write was slow: $(cat out)"
+refuses 2 'no write of this workload is called "node 3"; use words of one of these: ' -- "$headcrash" "${slow[@]}" --slow 'node 3'
 stored=(explore --fs ext4 --workload ace-seq1 --trials 2 --budget 3 --jobs 1 --db explored.db)
 exits 0 "$headcrash" "${stored[@]}"
 exits 0 "$headcrash" "${stored[@]}" --resume
