@@ -17,7 +17,7 @@ constexpr std::size_t kColumns = 100;
 constexpr std::size_t kWritesShown = 40;
 constexpr std::size_t kOperationsShown = 200;
 constexpr std::size_t kFindingsShown = 20;
-constexpr std::size_t kLogLinesShown = 40;
+constexpr std::size_t kLogLinesShown = 40, kLogLineMost = 400;  // e2fsck lists each bit of a bitmap in a line
 constexpr std::size_t kMemberWritesShown = 12;
 
 std::string ms(model::TimeNs time) {
@@ -212,6 +212,11 @@ class FailureText {
     return "";
   }
 
+  static std::string shortened(const std::string& line) {
+    if (line.size() <= kLogLineMost) return line;
+    return fmt::format("{} ... ({} bytes more)", line.substr(0, kLogLineMost), line.size() - kLogLineMost);
+  }
+
   void recovery() {
     if (of_.outcome->log.empty()) return;
     section("Recovery");
@@ -225,7 +230,7 @@ class FailureText {
       text_ += fmt::format("  ({} lines before)\n", lines.size() - kLogLinesShown);
     for (std::size_t i = lines.size() > kLogLinesShown ? lines.size() - kLogLinesShown : 0; i < lines.size();
          ++i)
-      text_ += lines[i].empty() ? "\n" : "  " + lines[i] + "\n";
+      text_ += lines[i].empty() ? "\n" : "  " + shortened(lines[i]) + "\n";
   }
 
   void replay() {

@@ -147,6 +147,24 @@ TEST(Account, TellsAFailureToAReader) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
+TEST(Account, ShortensWhatToolsSayInALine) {
+  const TemporaryFolder folder;
+  const auto run = a_run(folder);
+  const adapters::LinuxAdapter filesystem{.name = "ext4", .title = "ext4", .type = "ext4"};
+  const RecordedWorkload workload{
+      .recording = folder / "workload.hcrec",
+      .operations = workload::parse_operations("create f\nsync\n", "test").value()};
+  StateOutcome outcome;
+  outcome.log = "$ e2fsck -fn /dev/vda\nbits: " + std::string(1000, '7') + "\nclean\n";
+  const auto text = failure_text({.filesystem = &filesystem,
+                                  .workload = &workload,
+                                  .run = run.get(),
+                                  .state = named("w13"),
+                                  .outcome = &outcome});
+  ASSERT_TRUE(text) << text.error().message();
+  EXPECT_NE(text->find("777 ... (606 bytes more)\n  clean\n"), std::string::npos) << *text;
+}
+
 TEST(LostWrites, AreThoseThatTheStateLists) {
   const TemporaryFolder folder;
   const auto run = a_run(folder);

@@ -1,0 +1,610 @@
+#!/bin/sh
+# f2fs@6.1: lost-synced-data (posix)
+# ==================================
+# bar: expected version 2 or newer in block 16, found version 1 of file 1 (16 blocks of 512 bytes);
+# fsck reported no errors
+#
+# file system  F2FS, fsync_mode=posix (the default), Linux 6.1
+# made by      mkfs.f2fs -q -f -r -T 0 -U {uuid} {device}
+# crash state  w40- of workload.hcrec
+#
+# Operations
+# ----------
+#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#
+#      0    create foo
+#      1    write foo 0 32768 1 1
+#      2 P  sync
+#      3    rename foo bar
+#      4 P  sync
+#      5    write bar 8192 8192 1 2
+#      6 P* fdatasync bar
+#           == power cut
+#
+# Power cut and lost writes
+# -------------------------
+#   After event 40 of the recording, at 171.611 ms of its time, 0.000 ms after the mark "persisted 6".
+#   unflushed writes 1; lost or torn 1
+#
+#    request         LBA  sectors     submitted  acknowledged
+#         18       45080       16    158.899 ms    165.878 ms
+#            file 1: version 2, blocks 16 to 31
+#            submitted after the mark "persisted 4"
+#
+# Expected and found
+# ------------------
+#   bar    lost-synced-data, tier posix (file 1)
+#     expected  version 2 or newer in block 16
+#     found     version 1 of file 1 (16 blocks of 512 bytes)
+#
+# Recovery
+# --------
+#   (27 lines before)
+#   [FSCK] free segment_count matched with CP             [Ok..] [0x12]
+#   [FSCK] next block offset is free                      [Ok..]
+#   [FSCK] fixing SIT types
+#   [FSCK] other corrupted bugs                           [Ok..]
+#
+#   Done: 0.000000 secs
+#   exit 0
+#   guest: mount
+#   F2FS-fs (vda): Mounted with checkpoint version = 6b8b456c
+#   guest$ fsck.f2fs -f --dry-run /dev/vda
+#   Info: Force to fix corruption
+#   Info: Dry run
+#   Info: MKFS version
+#     "Linux version 6.1.0-56-amd64 (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14+deb12u1) 12.2.0, GNU ld (GNU Binutils for Debian) 2.40) #1 SMP PREEMPT_DYNAMIC Debian 6.1.192-2 (2026-11-16)"
+#   Info: FSCK version
+#     from "Linux version 6.1.0-56-amd64 (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14+deb12u1) 12.2.0, GNU ld (GNU Binutils for Debian) 2.40) #1 SMP PREEMPT_DYNAMIC Debian 6.1.192-2 (2026-11-16)"
+#       to "Linux version 6.1.0-56-amd64 (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14+deb12u1) 12.2.0, GNU ld (GNU Binutils for Debian) 2.40) #1 SMP PREEMPT_DYNAMIC Debian 6.1.192-2 (2026-11-16)"
+#   Info: superblock features = 0 : 
+#   Info: superblock encrypt level = 0, salt = 00000000000000000000000000000000
+#   Info: Segments per section = 1
+#   Info: Sections per zone = 1
+#   Info: total FS sectors = 131072 (64 MB)
+#   Info: CKPT version = 6b8b456f
+#   Info: checkpoint state = 45 :  crc compacted_summary unmount
+#
+#   [FSCK] Max image size: 22 MB, Free space: 15 MB
+#   [FSCK] Unreachable nat entries                        [Ok..] [0x0]
+#   [FSCK] SIT valid block bitmap checking                [Ok..]
+#   [FSCK] Hard link checking for regular file            [Ok..] [0x0]
+#   [FSCK] valid_block_count matching with CP             [Ok..] [0x2]
+#   [FSCK] valid_node_count matching with CP (de lookup)  [Ok..] [0x1]
+#   [FSCK] valid_node_count matching with CP (nat lookup) [Ok..] [0x1]
+#   [FSCK] valid_inode_count matched with CP              [Ok..] [0x1]
+#   [FSCK] free segment_count matched with CP             [Ok..] [0x12]
+#   [FSCK] next block offset is free                      [Ok..]
+#   [FSCK] fixing SIT types
+#   [FSCK] other corrupted bugs                           [Ok..]
+#
+#   Done: 0.000000 secs
+#   exit 0
+
+title='F2FS, fsync_mode=posix (the default), Linux 6.1, crash state w40-: bar: expected version 2 or newer in block 16, found version 1 of file 1 (16 blocks of 512 bytes); fsck reported no errors'
+fstype='f2fs'
+mount_options=''
+replay_by_mount='yes'
+kernel_recovers=''
+fsck_may_repair=''
+replay_words='mount and unmount'
+check_words='fsck.f2fs -f --dry-run {device}'
+replay() { true; }
+replay_good='0'
+check() { 'fsck.f2fs' '-f' '--dry-run' ''"$1"''; }
+check_good='0'
+repair() { 'fsck.f2fs' '-f' '-y' ''"$1"''; }
+repair_good='0'
+size='67108864'
+persisted='6'
+one_left_out=''
+torn=''
+mkfs_words='mkfs.f2fs -q -f -r -T 0 -U 2245bd5f-bb68-4f68-a2eb-92502318fa4e {device}'
+mkfs() { 'mkfs.f2fs' '-q' '-f' '-r' '-T' '0' '-U' '2245bd5f-bb68-4f68-a2eb-92502318fa4e' ''"$1"''; }
+mkfs_good='0'
+checks() {
+  :
+  expect_block 'bar' 16 'version 2 or newer' 3289848745
+}
+
+operations() {
+  :
+  step 0 'create foo' create 'foo'
+  step 1 'write foo 0 32768 1 1' write 'foo' 0 32768 1
+  step 2 'sync' sync
+  mark 2
+  step 3 'rename foo bar' rename_flags 'foo' 'bar' 0
+  step 4 'sync' sync
+  mark 4
+  step 5 'write bar 8192 8192 1 2' write 'bar' 8192 8192 2
+  step 6 'fdatasync bar' io -c fdatasync 'bar'
+  mark 6
+}
+
+# The parts that every script has: what looks at a recovered disk. Variables and the functions replay, check and repair are
+# those above.
+
+work='' loop='' mounted='' failures=0 by_hand=0
+cleanup() {
+  cd /
+  [ -z "$mounted" ] || umount "$mounted" || umount -l "$mounted"
+  [ -z "$loop" ] || losetup -d "$loop"
+  [ -z "$work" ] || [ -n "$keep" ] || rm -rf "$work"
+}
+cannot() {
+  echo "$0: cannot be tested: $*" >&2
+  exit 125
+}
+need() { command -v "$1" > /dev/null || cannot "there is no $1 on this machine"; }
+
+# failed WHAT EXPECTED FOUND
+failed() {
+  failures=$((failures + 1))
+  echo "FAILED  $1"
+  echo "        expected  $2"
+  echo "        found     $3"
+}
+fine() { echo "as promised  $1: $2"; }
+
+# one_of VALUE LIST...
+one_of() {
+  value=$1
+  shift
+  for each in "$@"; do [ "$value" != "$each" ] || return 0; done
+  return 1
+}
+
+# What the checks call. Paths are below the mount point, where the script then is.
+there() { [ -e "./$1" ] || [ -L "./$1" ]; }
+expect_name() {
+  if there "$1"; then fine "$1" 'is there'; else failed "$1" 'the name to be there' 'no such name'; fi
+}
+expect_no_name() {
+  if there "$1"; then failed "$1" 'no such name' "$(stat -c %F "./$1")"; else fine "$1" 'is not there'; fi
+}
+expect_one_name() {
+  if there "$1" && there "$2"; then failed "$1" 'one name' "also $2"; else fine "$1" "and $2 are not both there"; fi
+}
+expect_kind() {
+  found=$(stat -c %F "./$1" 2>&1)
+  case $found in
+    "$2"*) fine "$1" "$found" ;;
+    *) failed "$1" "$2" "$found" ;;
+  esac
+}
+expect_size() {
+  found=$(stat -c %s "./$1" 2> /dev/null || echo none)
+  if [ "$found" != none ] && [ "$found" -ge "$2" ] && [ "$found" -le "$3" ]; then
+    fine "$1" "$found bytes"
+  else
+    failed "$1" "$2 to $3 bytes" "$found"
+  fi
+}
+expect_links() {
+  found=$(stat -c %h "./$1" 2>&1)
+  if [ "$found" = "$2" ]; then fine "$1" "$2 links"; else failed "$1" "$2 links" "$found"; fi
+}
+expect_target() {
+  found=$(readlink "./$1" 2>&1)
+  if [ "$found" = "$2" ]; then fine "$1" "a link to $2"; else failed "$1" "a link to $2" "$found"; fi
+}
+expect_readable() {
+  if [ -d "./$1" ]; then found=$(ls "./$1" 2>&1 > /dev/null); else found=$(cat "./$1" 2>&1 > /dev/null); fi
+  if there "$1" && [ -z "$found" ]; then fine "$1" 'can be read'; else failed "$1" 'readable content' "$found"; fi
+}
+# expect_block PATH BLOCK WORDS CKSUM...: what cksum says of that block of 512 bytes. Blocks name themselves: bytes 8 to
+# 11 are the number of the file, 12 to 15 the version, 16 to 23 the block (little-endian).
+expect_block() {
+  path=$1 block=$2 words=$3
+  shift 3
+  if ! there "$path"; then
+    failed "$path, block $block" "$words" 'no such name'
+    return
+  fi
+  sum=$(dd if="./$path" bs=512 skip="$block" count=1 2> /dev/null | cksum | cut -d' ' -f1)
+  if one_of "$sum" "$@"; then
+    fine "$path, block $block" "$words"
+  else
+    failed "$path, block $block" "$words" "$(dd if="./$path" bs=512 skip="$block" count=1 2> /dev/null |
+      od -An -v -tx1 -N24 | tr -s ' \n' ' ') ..."
+  fi
+}
+# What no plain tool can tell: for human eyes.
+look_yourself() {
+  by_hand=$((by_hand + 1))
+  echo "look yourself  $1"
+  echo "        expected            $2"
+  echo "        found by headcrash  $3"
+}
+
+tree_sum() { find . -xdev ! -name lost+found -exec stat -c '%n %F %s %h' {} + | sort | cksum; }
+
+recover() {
+  if [ -n "$replay_by_mount" ]; then
+    [ -n "$loop" ] || return 0
+    mount_it
+    cd /
+    umount "$mounted" || cannot 'unmount failed'
+    mounted=''
+  else
+    replay "$1"
+    code=$?
+    [ $code -ne 127 ] || cannot 'the recovery command is missing'
+    one_of $code $replay_good || failed 'recovery' "exit code $replay_good" "exit code $code"
+  fi
+}
+check_and_repair() {
+  check "$1"
+  code=$?
+  [ $code -ne 127 ] || cannot 'the check command is missing'
+  if one_of $code $check_good; then return; fi
+  [ -n "$fsck_may_repair" ] || failed 'check after recovery' "exit code $check_good" "exit code $code"
+  repair "$1"
+  code=$?
+  one_of $code $repair_good || failed 'repair' "exit code $repair_good" "exit code $code"
+}
+mount_it() {
+  mkdir -p "$work/mnt"
+  if ! timeout 300 mount -t "$fstype" ${mount_options:+-o "$mount_options"} "$loop" "$work/mnt"; then
+    grep -qw "$fstype" /proc/filesystems || cannot "this kernel has no $fstype"
+    failed 'mount' 'the recovered image can be mounted' 'it cannot'
+    finish
+  fi
+  mounted=$work/mnt
+  cd "$mounted" || cannot 'the mount point cannot be entered'
+}
+
+finish() {
+  if [ $failures -gt 0 ]; then
+    echo "$failures broken: the failure is there"
+    exit 1
+  fi
+  if [ $by_hand -gt 0 ] || [ "${1:-}" = in_part ]; then
+    echo 'what was tested is as promised; not all could be tested'
+    exit 125
+  fi
+  echo 'everything is as promised'
+  exit 0
+}
+
+# From here on the script is the same for every failure.
+
+usage() {
+  cat <<END
+usage: $0 --yes [--sync | --flush] [--mount-options OPTIONS] [--used] [--no-fua] [--slow MS[:SECTORS]] [--all] [--keep]
+
+$title
+
+This script needs nothing but a Linux kernel with dm-log-writes, root, dmsetup, losetup, perl, xfs_io, mkfs and fsck. It
+  1. makes a new $fstype${mount_options:+, mounted with $mount_options,} on a loop device under dm-log-writes,
+  2. does the operations, with a mark in the log after each that is to make something persistent,
+  3. looks at what is left by a panic, and by a power cut, when operation $persisted has returned:
+     after a panic, all that the device has completed; after a power cut, only what was flushed or written through (FUA),
+     as the log says. If all is well there, the power is cut after each later request too, until the next mark,
+  4. recovers each, compares what is there with what $fstype promises, and says "lost" or "kept".
+
+A kernel that mounts what a power cut left may crash or hang. Run this on a machine that you can lose, best in a virtual one.
+Nothing is done without --yes.
+
+  --sync                   control: sync before the mark of operation $persisted
+  --flush                  control: fsync of the block device before it, which flushes the drive's cache
+  --mount-options OPTIONS  control: other options than "$mount_options"
+  --used                   fill the disk with bytes of an earlier user before mkfs, so that stale blocks are seen
+  --no-fua                 a drive that has a cache and no FUA, as many are: by a second loop device above dm-log-writes
+  --slow MS[:SECTORS]      each write takes MS milliseconds longer, or those to the first SECTORS sectors alone (dm-delay): what a
+                           kernel forgets to wait for comes after the flush
+  --all                    look at every state, also when one has lost something
+  --keep                   leave disks and log where they are
+
+Exit code, fit for git bisect run: 0 kept, 1 lost, 125 it could not be tested.
+END
+}
+
+# What the operations call. Each fails when the kernel does.
+quiet() {
+  said=$("$@" 2>&1)
+  code=$?
+  [ $code -eq 0 ] && [ -z "$said" ] || { echo "$* (exit code $code): $said" >&2 && return 1; }
+}
+io() { quiet xfs_io "$@"; }
+create() { (set -C && : > "$1"); }
+# write PATH OFFSET LENGTH BYTE, in one call of the kernel.
+write() { io -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
+write_sync() { io -s -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
+write_dsync() { io -c "pwrite -q -V 1 -D -b $3 -S $4 $2 $3" "$1"; }
+write_direct_dsync() { io -d -c "pwrite -q -V 1 -D -b $3 -S $4 $2 $3" "$1"; }
+write_direct() { io -d -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
+write_mapped() { io -c "mmap 0 $(($2 + $3))" -c "mwrite -S $4 $2 $3" -c "msync -s $2 $3" "$1"; }
+append() { io -a -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
+# rename_flags FROM TO FLAGS: renameat2(2), which mv hides: 0, 1 no replace, 2 exchange, 4 whiteout.
+rename_flags() {
+  case $(uname -m) in
+    x86_64) call=316 ;;
+    i?86) call=353 ;;
+    arm*) call=382 ;;
+    *) call=276 ;;
+  esac
+  perl -e 'syscall($ARGV[0] + 0, -100, $ARGV[1], -100, $ARGV[2], $ARGV[3] + 0) == 0 or die "renameat2: $!\n"' $call "$1" "$2" "$3"
+}
+
+# step NUMBER WORDS COMMAND...
+step() {
+  number=$1 words=$2
+  echo "$number  $words"
+  shift 2
+  "$@" || cannot "operation $number, $words, failed"
+}
+control=''
+mark() {
+  [ "$1" != "$persisted" ] || [ -z "$control" ] || echo "   $control"
+  if [ "$1" = "$persisted" ]; then
+    case $control in
+      sync) sync ;;
+      flush) sync "$dm" ;;
+    esac || cannot "$control failed"
+  fi
+  dmsetup message "$dm_name" 0 mark "operation-$1" || cannot 'dm-log-writes takes no mark'
+  [ "$1" != "$persisted" ] || panic_now
+}
+# All that the device has completed.
+panic_now() {
+  dmsetup suspend --nolockfs "$dm_name" && cp --sparse=always "$work/disk.raw" "$work/panic.raw" &&
+    dmsetup resume "$dm_name" || cannot 'the disk could not be copied'
+}
+
+# replay-log of fstests' programs, as far as it is needed (Documentation/admin-guide/device-mapper/log-writes.rst).
+#   LOG              prints the entries: number, flags (1 flush, 2 FUA, 4 discard, 8 mark, 16 metadata), sector, sectors, text
+#   LOG DISK N [M [S]]  puts entries 0 to N-1 onto the disk, but for number M, and of the last no more than S sectors, its first
+#                       ones, or its last ones where S is negative
+replay_log() {
+  perl -e '
+    my ($log, $disk, $end, $without, $most) = @ARGV;
+    $without = -1 unless length($without // "");
+    open(my $in, "<:raw", $log) or die "$log: $!\n";
+    sysread($in, my $super, 64) == 64 or die "$log: too short\n";
+    my ($magic, $version, $entries, $unit) = unpack("Q<Q<Q<L<", $super);
+    $magic == 0x6a736677736872 && $version == 1 or die "$log: no log of dm-log-writes\n";
+    my $out;
+    if (defined $disk) { open($out, "+<:raw", $disk) or die "$disk: $!\n"; }
+    my $at = $unit;
+    for (my $n = 0; $n < $entries && !(defined $end && $n >= $end); ++$n) {
+      sysseek($in, $at, 0);
+      sysread($in, my $head, $unit) == $unit or die "$log: ends in entry $n\n";
+      my ($sector, $sectors, $flags, $length) = unpack("Q<4", $head);
+      my $bytes = $flags & 4 ? 0 : $sectors * $unit;
+      if (!$out) {
+        print join(" ", $n, $flags, $sector, $sectors, $flags & 8 ? substr($head, 32, $length) : ()), "\n";
+      } elsif ($n != $without && !($flags & 8) && $sectors) {
+        my ($left, $skip) = ($sectors * $unit, 0);
+        if (length($most // "") && $n == $end - 1 && abs($most) < $sectors) {
+          $skip = $left + $most * $unit if $most < 0;
+          $left = abs($most) * $unit;
+        }
+        sysseek($in, $at + $unit + $skip, 0);
+        sysseek($out, $sector * $unit + $skip, 0);
+        while ($left > 0) {
+          my $piece = $left < 1048576 ? $left : 1048576;
+          my $data = "\0" x $piece;
+          unless ($flags & 4) { sysread($in, $data, $piece) == $piece or die "$log: ends in entry $n\n"; }
+          syswrite($out, $data) == $piece or die "$disk: $!\n";
+          $left -= $piece;
+        }
+      }
+      $at += $unit + $bytes;
+    }' "$@"
+}
+# The number of the entry with that mark.
+entry_of() { awk -v text="operation-$1" '$2 == 8 && $5 == text { print $1; exit }' "$work/entries"; }
+
+# The log around the mark, as people read it.
+print_log() {
+  echo "== the log of dm-log-writes, until the mark of operation $persisted and a little longer"
+  awk -v at="$at_mark" -v most=60 '
+    $1 >= at - most && $1 <= at + 12 {
+      what = $2 >= 16 ? "metadata " : ""
+      kind = $2 % 16
+      if (kind == 8) { print $1 "  ---- mark " $5; next }
+      if (int(kind / 4) % 2) what = what "discard "
+      else if ($4 > 0) what = what "write "
+      if (kind % 2) what = what "FLUSH "
+      if (int(kind / 2) % 2) what = what "FUA "
+      print $1 "  " what ($4 > 0 ? "sector " $3 ", " $4 " sectors" : "")
+    }' "$work/entries"
+}
+
+# look_at IMAGE, in a subshell: what it has. Exit code as that of the script.
+look_at() { (
+  loop='' mounted='' failures=0
+  trap 'end_look $?' EXIT
+  loop=$(losetup -f --show "$1") || { loop='' && cannot 'no loop device'; }
+  [ -n "$replay_by_mount$kernel_recovers" ] || { quietly recover "$loop" && quietly check_and_repair "$loop"; }
+  mount_it
+  checks
+  cd /
+  umount "$mounted" || cannot 'unmount failed'
+  mounted=''
+  [ -z "$replay_by_mount$kernel_recovers" ] || quietly check_and_repair "$loop"
+  finish
+); }
+end_look() {
+  cd /
+  [ "$1" -ne 125 ] || [ ! -f "$work/said.txt" ] || cat "$work/said.txt"
+  [ -z "$mounted" ] || umount "$mounted" || umount -l "$mounted"
+  [ -z "$loop" ] || losetup -d "$loop"
+  exit "$1"
+}
+# What the programs say is of interest only when they find something.
+quietly() {
+  before=$failures
+  "$@" > "$work/said.txt" 2>&1
+  [ "$failures" = "$before" ] || cat "$work/said.txt"
+}
+
+lost='' kept='' untested=''
+# state WORDS IMAGE
+state() {
+  echo "== $1"
+  look_at "$2"
+  case $? in
+    0) kept="$kept$1; " ;;
+    1) lost="$lost$1; " ;;
+    *) untested="$untested$1; " ;;
+  esac
+}
+wanted() { [ -z "$lost" ] || [ -n "$all" ]; }
+# cut_power WORDS ENTRIES [WITHOUT [SECTORS]]
+cut_power() {
+  cp --sparse=always "$work/formatted.raw" "$work/cut.raw" || cannot 'the disk could not be copied'
+  words=$1
+  shift
+  replay_log "$work/log.raw" "$work/cut.raw" "$@" || cannot 'the log could not be replayed'
+  state "$words" "$work/cut.raw"
+}
+
+work='' mounted='' dm_name='' slow_name='' disk_loop='' log_loop='' top_loop=''
+cleanup_all() {
+  cd /
+  for number in 3 4 5 6 7 8 9; do eval "exec $number>&-"; done
+  [ -z "$mounted" ] || umount "$mounted" || umount -l "$mounted"
+  [ -z "$top_loop" ] || losetup -d "$top_loop"
+  [ -z "$dm_name" ] || dmsetup remove --retry "$dm_name"
+  [ -z "$slow_name" ] || dmsetup remove --retry "$slow_name"
+  [ -z "$disk_loop" ] || losetup -d "$disk_loop"
+  [ -z "$log_loop" ] || losetup -d "$log_loop"
+  [ -z "$work" ] || [ -n "$keep" ] || rm -rf "$work"
+}
+
+yes='' keep='' all='' used='' slow='' no_fua=''
+while [ $# -gt 0 ]; do
+  case $1 in
+    --yes) yes=1 ;;
+    --keep) keep=1 ;;
+    --all) all=1 ;;
+    --sync) control=sync ;;
+    --flush) control=flush ;;
+    --used) used=1 ;;
+    --no-fua) no_fua=1 ;;
+    --slow)
+      case ${2:-} in [1-9] | [1-9]*[0-9:]) ;; *) cannot '--slow needs milliseconds' ;; esac
+      slow=$2
+      shift
+      ;;
+    --mount-options)
+      [ $# -gt 1 ] || cannot '--mount-options needs options'
+      mount_options=$2
+      shift
+      ;;
+    *)
+      usage
+      exit 125
+      ;;
+  esac
+  shift
+done
+if [ -z "$yes" ]; then
+  usage
+  exit 125
+fi
+[ "$(id -u)" = 0 ] || cannot 'this needs root'
+for program in dmsetup losetup perl xfs_io awk; do need $program; done
+trap cleanup_all EXIT
+trap 'exit 125' INT TERM HUP
+work=$(mktemp -d) || cannot 'no temporary folder'
+[ -z "$keep" ] || echo "disks and log stay in $work"
+
+echo "== $(uname -sr), $(uname -v)"
+truncate -s "$size" "$work/disk.raw" && truncate -s 4G "$work/log.raw" || cannot 'no room for the disks'
+[ -z "$used" ] || tr '\0' '\245' < /dev/zero | dd bs=1M count=$((size / 1048576)) iflag=fullblock conv=notrunc \
+  of="$work/disk.raw" 2> /dev/null || cannot 'no room for the disks'
+disk_loop=$(losetup -f --show "$work/disk.raw") || { disk_loop='' && cannot 'no loop device'; }
+log_loop=$(losetup -f --show "$work/log.raw") || { log_loop='' && cannot 'no loop device'; }
+# mkfs would discard what an earlier user left.
+[ -z "$used" ] || echo 0 > "/sys/block/${disk_loop#/dev/}/queue/discard_max_bytes" || cannot 'the disk discards'
+echo "== mkfs: $mkfs_words"
+mkfs "$disk_loop" > "$work/mkfs.txt" 2>&1 || cannot "mkfs failed: $(cat "$work/mkfs.txt")"
+sync "$disk_loop"
+cp --sparse=always "$work/disk.raw" "$work/formatted.raw" || cannot 'the disk could not be copied'
+
+below=$disk_loop
+if [ -n "$slow" ]; then
+  sectors=$((size / 512)) slow_sectors=$((size / 512))
+  case $slow in *:*) slow_sectors=${slow#*:} ;; esac
+  [ "$slow_sectors" -le "$sectors" ] || cannot 'the disk has fewer sectors than --slow says'
+  {
+    echo "0 $slow_sectors delay $disk_loop 0 0 $disk_loop 0 ${slow%%:*}"
+    [ "$slow_sectors" = "$sectors" ] || echo "$slow_sectors $((sectors - slow_sectors)) linear $disk_loop $slow_sectors"
+  } | dmsetup create "hc-slow-$$" || cannot 'no dm-delay in this kernel'
+  slow_name=hc-slow-$$ below=/dev/mapper/hc-slow-$$
+fi
+dmsetup create "hc-$$" --table "0 $((size / 512)) log-writes $below $log_loop" ||
+  cannot 'no dm-log-writes in this kernel'
+dm_name=hc-$$ dm=/dev/mapper/hc-$$ mounts=/dev/mapper/hc-$$
+if [ -n "$no_fua" ]; then
+  top_loop=$(losetup -f --show --direct-io=on "$dm") || { top_loop='' && cannot 'no loop device'; }
+  mounts=$top_loop
+  echo "== on a drive of which FUA is $(cat "/sys/block/${mounts#/dev/}/queue/fua")"
+fi
+mark mkfs
+mkdir "$work/mnt"
+echo "== mount -t $fstype${mount_options:+ -o $mount_options}"
+mount -t "$fstype" ${mount_options:+-o "$mount_options"} "$mounts" "$work/mnt" || cannot "mount as $fstype failed"
+mounted=$work/mnt
+cd "$mounted" || cannot 'the mount point cannot be entered'
+echo "== operations"
+mark start
+operations
+mark end
+cd /
+umount "$mounted" || cannot 'unmount failed'
+mounted=''
+[ -z "$top_loop" ] || losetup -d "$top_loop" || cannot 'the loop device cannot be removed'
+top_loop=''
+dmsetup remove --retry "$dm_name" || cannot 'dm-log-writes cannot be removed'
+dm_name=''
+replay_log "$work/log.raw" > "$work/entries" || cannot 'the log could not be read'
+at_mark=$(entry_of "$persisted")
+[ -n "$at_mark" ] || cannot "the log has no mark of operation $persisted"
+print_log
+
+[ -f "$work/panic.raw" ] || cannot 'there is no copy of the disk'
+when="operation $persisted has returned"
+case $persisted in
+  mkfs) when='mkfs has returned' ;;
+  start) when='the mount has returned' ;;
+esac
+state "panic when $when" "$work/panic.raw"
+cut_power "power cut when $when" "$at_mark"
+next=$(awk -v at="$at_mark" '$1 > at && $2 == 8 { print $1; exit }' "$work/entries")
+each=$((at_mark + 1)) epoch=$((at_mark + 1))
+while wanted && [ $each -lt "${next:-0}" ]; do
+  for sectors in $torn; do
+    case $sectors in
+      1) piece='one sector' ;;
+      -1) piece='the last sector' ;;
+      *) piece="the first $sectors sectors" ;;
+    esac
+    ! wanted || cut_power "power cut after entry $((each - 1)) and $piece of entry $each" $((each + 1)) '' "$sectors"
+  done
+  ! wanted || cut_power "power cut after entry $each" $((each + 1))
+  if [ -n "$one_left_out" ]; then
+    without=$epoch
+    while wanted && [ $without -lt $each ]; do
+      cut_power "power cut after entry $each, without entry $without" $((each + 1)) $without
+      without=$((without + 1))
+    done
+    case $(awk -v n=$each '$1 == n { print $2 % 2 }' "$work/entries") in 1) epoch=$((each + 1)) ;; esac
+  fi
+  each=$((each + 1))
+done
+
+echo "== result"
+[ -z "$kept" ] || echo "kept by: ${kept%; }"
+[ -z "$untested" ] || echo "not tested: ${untested%; }"
+if [ -n "$lost" ]; then
+  echo "lost by: ${lost%; }"
+  echo lost
+  exit 1
+fi
+[ -z "$untested" ] || exit 125
+echo kept
+exit 0
