@@ -557,6 +557,7 @@ if [ -n "$no_fua" ]; then
   mounts=$top_loop
   echo "== on a drive of which FUA is $(cat "/sys/block/${mounts#/dev/}/queue/fua")"
 fi
+mark mkfs
 mkdir "$work/mnt"
 echo "== mount -t $fstype${mount_options:+ -o $mount_options}"
 mount -t "$fstype" ${mount_options:+-o "$mount_options"} "$mounts" "$work/mnt" || cannot "mount as $fstype failed"
@@ -580,15 +581,23 @@ print_log
 
 [ -f "$work/panic.raw" ] || cannot 'there is no copy of the disk'
 when="operation $persisted has returned"
-[ "$persisted" != start ] || when='the mount has returned'
+case $persisted in
+  mkfs) when='mkfs has returned' ;;
+  start) when='the mount has returned' ;;
+esac
 state "panic when $when" "$work/panic.raw"
 cut_power "power cut when $when" "$at_mark"
 next=$(awk -v at="$at_mark" '$1 > at && $2 == 8 { print $1; exit }' "$work/entries")
 each=$((at_mark + 1)) epoch=$((at_mark + 1))
 while wanted && [ $each -lt "${next:-0}" ]; do
-  [ -z "$torn" ] || cut_power "power cut after entry $((each - 1)) and one sector of entry $each" $((each + 1)) '' 1
-  [ -z "$torn" ] || ! wanted ||
-    cut_power "power cut after entry $((each - 1)) and the last sector of entry $each" $((each + 1)) '' -1
+  for sectors in $torn; do
+    case $sectors in
+      1) piece='one sector' ;;
+      -1) piece='the last sector' ;;
+      *) piece="the first $sectors sectors" ;;
+    esac
+    ! wanted || cut_power "power cut after entry $((each - 1)) and $piece of entry $each" $((each + 1)) '' "$sectors"
+  done
   ! wanted || cut_power "power cut after entry $each" $((each + 1))
   if [ -n "$one_left_out" ]; then
     without=$epoch
