@@ -311,13 +311,14 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
   return workload;
 }
 
-/// Once, or where writes of a kind are to be slow twice: with those of the first recording slow in the second.
+/// Once, or where writes of a kind are to be slow twice: with those of the first recording slow in the second. An array has
+/// times of its own.
 run::Step<RecordedWorkload> record_slowly(
-    const adapters::LinuxAdapter& filesystem, Start start,
+    const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<run::Step<RecordedWorkload>(const Start&)>& record) {
   auto recorded = record(start);
   const std::string& kind = start.disk.options.slow;
-  if (kind.empty() || !recorded || recorded->failure) return recorded;
+  if (kind.empty() || guest.machine().is_array() || !recorded || recorded->failure) return recorded;
   auto places =
       places_of_kind(recorded->recording, filesystem.type, kind, recorded->from_event, recorded->to_event);
   if (!places) return run::broken(places.error());
@@ -360,14 +361,14 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::L
   for (int number = 1;; ++number) {
     const auto crash = std::ranges::find(rest, workload::Operation::Kind::crash, &workload::Operation::kind);
     if (crash == rest.end())
-      return record_slowly(filesystem, start, [&](const Start& from) {
+      return record_slowly(guest, filesystem, start, [&](const Start& from) {
         return record_leg(guest, filesystem, from, rest, recording);
       });
     if (guest.machine().is_array())
       return run::stop(oracle::Verdict::harness_error,
                        "a list with a crash is recorded on a disk, not on an array");
     const auto length = static_cast<std::size_t>(crash - rest.begin());
-    auto leg = record_slowly(filesystem, start, [&](const Start& from) {
+    auto leg = record_slowly(guest, filesystem, start, [&](const Start& from) {
       return record_leg(guest, filesystem, from, rest.first(length), leg_recording(recording, number));
     });
     if (!leg || leg->failure) return leg;
@@ -385,22 +386,23 @@ run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters
                                                const FormattedDisk& disk,
                                                const workload::Application& application,
                                                const fs::path& recording) {
-  return record_slowly(filesystem, {.disk = disk}, [&](const Start& from) -> run::Step<RecordedWorkload> {
-    const auto ran = record_between_marks(
-        guest, filesystem, from, recording, [&] { return prepare_application(guest, application); },
-        [&] { return guest.run_application(application); });
-    if (!ran) return tl::unexpected(ran.error());
-    RecordedWorkload workload{.recording = recording,
-                              .operations = {},
-                              .application = application,
-                              .failed_operations = {},
-                              .from_event = ran->bounds.from,
-                              .to_event = ran->bounds.to,
-                              .failure = ran->outcome.failure};
-    if (const auto written = run::as_step(write_application_name(recording, application)); !written)
-      return tl::unexpected(written.error());
-    return workload;
-  });
+  return record_slowly(
+      guest, filesystem, {.disk = disk}, [&](const Start& from) -> run::Step<RecordedWorkload> {
+        const auto ran = record_between_marks(
+            guest, filesystem, from, recording, [&] { return prepare_application(guest, application); },
+            [&] { return guest.run_application(application); });
+        if (!ran) return tl::unexpected(ran.error());
+        RecordedWorkload workload{.recording = recording,
+                                  .operations = {},
+                                  .application = application,
+                                  .failed_operations = {},
+                                  .from_event = ran->bounds.from,
+                                  .to_event = ran->bounds.to,
+                                  .failure = ran->outcome.failure};
+        if (const auto written = run::as_step(write_application_name(recording, application)); !written)
+          return tl::unexpected(written.error());
+        return workload;
+      });
 }
 
 }  // namespace headcrash::explorer

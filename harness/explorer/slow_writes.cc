@@ -21,26 +21,24 @@ Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::s
   if (!disks) return pass_on(disks);
   const auto reader = record::RecordingReader::open(recording);
   if (!reader) return pass_on(reader);
-  SlowPlaces places;
+  std::set<SlowPlaces::value_type> places;
   std::set<std::string> others;
   for (const states::RecordedWrite& write : (*run)->writes(0)) {
     if (write.op != model::Op::write || write.submitted_event < from || write.submitted_event >= to) continue;
     const auto bytes = described_bytes(*reader, write.bytes_at, write.sectors);
     if (!bytes) return pass_on(bytes);
     const std::string what = kind_of_write(disks->at(0, write.submitted_event), write.lba, *bytes).what;
-    const std::pair<std::uint64_t, std::uint64_t> place{write.lba, write.sectors};
-    if (what.find(kind) == std::string::npos) {
+    if (what.find(kind) == std::string::npos)
       others.insert(what);
-    } else if (std::ranges::find(places, place) == places.end()) {
-      places.push_back(place);
-    }
+    else
+      places.emplace(write.lba, write.sectors);
   }
   if (places.size() > kPlacesMost)
     return fail("slow",
                 fmt::format("{} writes are of the kind \"{}\", at most {} can be slow", places.size(), kind,
                             kPlacesMost),
                 "use words that fewer writes have, or a shorter workload");
-  if (!places.empty()) return places;
+  if (!places.empty()) return SlowPlaces(places.begin(), places.end());
   std::vector<std::string> named(others.begin(), others.end());
   named.resize(std::min(named.size(), kNamedMost));
   return fail("slow", fmt::format("no write of this workload is called \"{}\"", kind),

@@ -12,21 +12,13 @@
 #include <span>
 #include <vector>
 
+#include "plugin/model/sector_range.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::model {
 
 /// One bit for each sector of a block, the first sector lowest.
 using SectorMask = std::uint64_t;
-
-/// Consecutive sectors of the device below.
-struct SectorRange {
-  std::uint64_t lba = 0;
-  std::uint64_t sectors = 0;
-  std::uint64_t end() const { return lba + sectors; }
-  bool overlaps(const SectorRange& other) const { return lba < other.end() && other.lba < end(); }
-  bool contains(const SectorRange& other) const { return lba <= other.lba && other.end() <= end(); }
-};
 
 class NvramBlocks {
  public:

@@ -178,10 +178,10 @@ std::chrono::microseconds AnswerDelay::of(std::uint64_t number) const {
 }
 
 std::chrono::microseconds AnswerDelay::of(std::uint64_t number, const model::Request& request) const {
+  const model::SectorRange written{request.lba, request.sectors};
   const bool is_slow =
-      request.op == model::Op::write && std::ranges::any_of(slow, [&](const Place& place) {
-        return request.lba < place.lba + place.sectors && place.lba < request.lba + request.sectors;
-      });
+      request.op == model::Op::write &&
+      std::ranges::any_of(slow, [&](const model::SectorRange& range) { return range.overlaps(written); });
   return of(number) + std::chrono::microseconds(is_slow ? slow_us : 0);
 }
 

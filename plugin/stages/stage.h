@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/model/sector_range.h"
 #include "plugin/stages/content.h"
 #include "plugin/stages/stage_recording.h"
 
@@ -32,16 +33,13 @@ namespace headcrash::stages {
 struct AnswerDelay {
   std::uint64_t seed = 0;
   std::uint32_t most_us = 0;  ///< 0: at once
-  /// Writes that touch one of these places take `slow_us` longer: what nobody waits for is in flight at the next flush.
-  struct Place {
-    std::uint64_t lba = 0, sectors = 0;
-  };
-  std::vector<Place> slow = {};
+  /// Writes that touch one of these ranges take `slow_us` longer: what nobody waits for is in flight at the next flush.
+  std::vector<model::SectorRange> slow = {};
   std::uint32_t slow_us = 0;
 
   /// Drawn for the request of that number.
   std::chrono::microseconds of(std::uint64_t number) const;
-  /// `of` and, for a write to a slow place, the rest.
+  /// The same and, for a write to slow sectors, the rest.
   std::chrono::microseconds of(std::uint64_t number, const model::Request& request) const;
 };
 inline constexpr std::uint32_t kAnswerDelayMostUs = 1'000'000;

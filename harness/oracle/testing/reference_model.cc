@@ -298,6 +298,15 @@ std::vector<ReferenceModel::Slot> ReferenceModel::new_path(const std::string& pa
   return slots;
 }
 
+bool ReferenceModel::was_persisted(FileId file, const Cut& cut,
+                                   const std::function<bool(const Persistence&)>& fits) const {
+  return cut.persisted &&
+         std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
+           const bool made_before = file <= point.operation;  // 1 + the operation that made it
+           return point.operation <= *cut.persisted && made_before && fits(point);
+         });
+}
+
 /// Where nothing orders the writes of names: those that were changing are gone or show some other file.
 void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
                               std::map<Slot, FileId>& names) const {
@@ -307,11 +316,9 @@ void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& 
   }
   std::erase_if(names, [&](const auto& name) {
     const FileId file = name.second;
-    const bool synced = std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
-      const bool made_before = file <= point.operation;  // 1 + the operation that made it
-      return cut.persisted && point.operation <= *cut.persisted && made_before &&
-             (point.everything || point.file == file ||
-              std::find(point.slots.begin(), point.slots.end(), name.first) != point.slots.end());
+    const bool synced = was_persisted(file, cut, [&](const Persistence& point) {
+      return point.everything || point.file == file ||
+             std::find(point.slots.begin(), point.slots.end(), name.first) != point.slots.end();
     });
     return !synced && by_chance(random, 30);
   });
@@ -330,10 +337,8 @@ void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& 
 std::set<ReferenceModel::Slot> ReferenceModel::names_of_new_synced_files(
     const std::set<std::size_t>& required, const Cut& cut) const {
   const auto synced = [&](FileId file) {
-    return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
-      return cut.persisted && point.operation <= *cut.persisted && file <= point.operation &&
-             (point.everything || point.file == file);
-    });
+    return was_persisted(file, cut,
+                         [&](const Persistence& point) { return point.everything || point.file == file; });
   };
   std::map<Slot, int> changes;
   std::set<Slot> made;

@@ -96,6 +96,8 @@ class ReferenceModel {
   std::vector<Slot> new_path(const std::string& path) const;
   void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
                 std::map<Slot, FileId>& names) const;
+  /// A persistence point that the cut knows, after the file was made, fits.
+  bool was_persisted(FileId file, const Cut& cut, const std::function<bool(const Persistence&)>& fits) const;
   std::set<Slot> names_of_new_synced_files(const std::set<std::size_t>& required, const Cut& cut) const;
   std::optional<FileId> resolve(const std::string& path) const;
   Slot slot_of(const std::string& path) const;
