@@ -4,20 +4,22 @@
 #
 #   adapter,states,other verdicts,states a second (QEMU),states a second (virtual),CPU ms each (QEMU),CPU ms each (virtual)
 #
-#   run.sh PATH/TO/headcrash FOLDER WORKLOAD ROUNDS BUDGET ADAPTER...
+#   [KERNEL=VERSION] run.sh PATH/TO/headcrash FOLDER WORKLOAD ROUNDS BUDGET ADAPTER...
 #
+# KERNEL is --kernel of both kinds of guests; without it, the host's release's kernel.
 # FOLDER takes the recordings and, of each adapter, the two lists of states with their verdicts.
 set -eu
 [ $# -ge 6 ] || { echo "usage: run.sh headcrash FOLDER WORKLOAD ROUNDS BUDGET ADAPTER..." >&2; exit 2; }
 headcrash=$1 folder=$2 workload=$3 rounds=$4 budget=$5
 shift 5
+set_kernel=${KERNEL:+--kernel $KERNEL}
 mkdir -p "$folder"
 for adapter; do
   here=$folder/$adapter
-  "$headcrash" explore --fs "$adapter" --workload "$workload" --rounds "$rounds" --size 320M --budget 1 --seed 1994 --jobs 1 \
+  "$headcrash" explore --fs "$adapter" --workload "$workload" --rounds "$rounds" --size 320M --budget 1 --seed 1994 --jobs 1 $set_kernel \
     --record "$here" --quiet --json >/dev/null 2>"$here.err" || [ $? = 1 ] || { cat "$here.err" >&2; continue; }
   for guest in qemu virtual; do
-    "$headcrash" explore "$here/workload.hcrec" --fs "$adapter" --guest "$guest" --strategy lose-all,prefix,reorder --seed 1994 \
+    "$headcrash" explore "$here/workload.hcrec" --fs "$adapter" --guest "$guest" $set_kernel --strategy lose-all,prefix,reorder --seed 1994 \
       --budget "$budget" --jobs 2 --csv "$here.$guest.csv" --quiet --json >"$here.$guest.json" 2>"$here.$guest.err" || [ $? = 1 ] ||
       { cat "$here.$guest.err" >&2; continue 2; }
   done
