@@ -460,7 +460,8 @@ TEST_F(BenchReportTest, TheMapMarksTheBestAndShadesTheOthers) {
   EXPECT_TRUE(holds(second, "class=\"h1\"") && holds(second, ">1.20<")) << second;
   EXPECT_TRUE(holds(last, "class=\"h3\"") && holds(last, ">2.00<")) << last;
   EXPECT_TRUE(holds(cpu, "class=\"hother\"") && holds(cpu, ">CPU")) << cpu;
-  EXPECT_TRUE(holds(page, "<details id=\"cautions\" class=\"cautions\"><summary>1 caution</summary>"));
+  EXPECT_TRUE(
+      holds(page, "<details id=\"cautions\" class=\"cautions on-paper\"><summary>1 caution</summary>"));
   // Equal ranks are all marked.
   auto shape = four_filesystems();
   shape.contests[0].entrants[0].seconds = {10.0, 10.2, 9.9, 10.1, 10.0};

@@ -43,7 +43,7 @@ Section environment_section(const Facts& facts) {
   out += "</dl></div>\n</div>\n" + query_note("run", run.id);
   return {.id = "environment",
           .title = "Environment",
-          .html = folded({.summary = "Host, versions, run", .html = out}) +
+          .html = folded({.summary = "Host, versions, run", .html = out, .css_class = "on-paper"}) +
                   details("The whole configuration",
                           "<pre><code>" + escape(run.configuration) + "</code></pre>\n")};
 }

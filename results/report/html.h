@@ -26,7 +26,8 @@ std::string html_table(const std::vector<Column>& columns, const std::vector<std
 /// `<details>` with a plain-text summary.
 std::string details(const std::string& summary, const std::string& html, const std::string& css_class = {},
                     bool open = false);
-/// The same with an id, and HTML as its summary.
+/// The same with an id, and HTML as its summary. On paper a fold is as the reader has left it; those of the class `on-paper`
+/// are open there.
 struct Fold {
   std::string summary, html, id = {}, css_class = {};
   bool open = false;

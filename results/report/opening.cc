@@ -80,7 +80,7 @@ std::string cautions(const std::vector<std::string>& notes) {
   return folded({.summary = notes.size() == 1 ? "1 caution" : fmt::format("{} cautions", notes.size()),
                  .html = "<ul class=\"notes\">\n" + out + "</ul>\n",
                  .id = "cautions",
-                 .css_class = "cautions"});
+                 .css_class = "cautions on-paper"});
 }
 
 std::string facts_line(const std::vector<std::pair<std::string, std::string>>& facts) {

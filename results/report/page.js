@@ -1,4 +1,4 @@
-// Buttons that copy commands; what is folded opens for a link into it and for paper.
+// Buttons that copy commands; what is folded opens for a link into it, and for paper if it is .on-paper.
 (() => {
   const copied = async (text) => {
     try {
@@ -37,7 +37,7 @@
   show();
   let folded = [];
   addEventListener('beforeprint', () => {
-    folded = [...document.querySelectorAll('details:not([open])')];
+    folded = [...document.querySelectorAll('details.on-paper:not([open])')];
     for (const each of folded) each.open = true;
   });
   addEventListener('afterprint', () => {

@@ -280,7 +280,7 @@ Section ranking_section(const Benchmark& bench) {
           folded({.summary = fmt::format("<b>{}</b>: {} comparisons", escape(device), counted.first),
                   .html = counted.second,
                   .id = anchor("device", device),
-                  .css_class = "cell"});
+                  .css_class = "cell on-paper"});
   }
   section.html += details(
       "How to read it",

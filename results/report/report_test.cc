@@ -286,7 +286,7 @@ TEST_F(ReportTest, CautionsAreFoldedWithTheirNumber) {
   fill(db, shape);
   must(db::execute(db.handle(), "UPDATE trial SET late = 1 WHERE id = 2").map([] { return true; }));
   const auto page = page_of(db);
-  EXPECT_NE(page.find("<details id=\"cautions\" class=\"cautions\"><summary>2 cautions</summary>"),
+  EXPECT_NE(page.find("<details id=\"cautions\" class=\"cautions on-paper\"><summary>2 cautions</summary>"),
             std::string::npos);
   EXPECT_NE(page.find("<li>harness errors: 1 of 15"), std::string::npos);
 }
