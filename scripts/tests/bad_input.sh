@@ -5,7 +5,8 @@
 #   bad_input.sh BUILD-FOLDER
 #
 # No guest is started. Rows that want a file have it written above them.
-. "$(dirname "$0")/lib.sh"
+tests=$(cd "$(dirname "$0")" && pwd)
+. "$tests/lib.sh"
 cd "$scratch"
 mkdir place temporary
 export TMPDIR=$scratch/temporary
@@ -290,4 +291,16 @@ if unshare -rm mount -t tmpfs none /tmp 2>/dev/null; then   # in a namespace of 
   wrong mounted/x.img "No space left" -- image ufs mkfs mounted/x.img --size 64M
   around=()
 fi
+
+# ---- scripts: each tells what it does, and begins nothing with an option that it does not have
+for script in "$tests"/../*; do
+  [ -f "$script" ] && [ -x "$script" ] && [ "${script##*/}" != guest-init ] || continue
+  timeout 60 "$script" --help >"$scratch/out" 2>"$scratch/err" </dev/null || failed "$script --help exited with $?"
+  [ -s "$scratch/out" ] && [ ! -s "$scratch/err" ] || failed "$script --help does not tell what it does: $(cat "$scratch/err")"
+  status=0
+  timeout 60 "$script" --nonsense >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+  [ "$status" -ne 0 ] && [ "$status" -ne 124 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -q -- --nonsense "$scratch/err" ||
+    failed "$script --nonsense exited with $status and said: $(cat "$scratch/out" "$scratch/err")"
+  rows=$((rows + 1))
+done
 printf '%s\n' "$rows wrong inputs: each one line, its exit code, and nothing left behind"
