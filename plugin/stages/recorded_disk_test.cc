@@ -105,14 +105,15 @@ TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
 
 TEST(RecordedDisk, WritesToASlowPlaceTakeLonger) {
   const AnswerDelay delay{.seed = 0, .most_us = 0, .slow = {{100, 8}, {200, 1}}, .slow_us = 7};
-  const auto of = [&](model::Op op, std::uint64_t lba, std::uint32_t sectors) {
-    return delay.of(1, {.op = op, .lba = lba, .sectors = sectors}).count();
+  const auto of = [&](model::Op op, std::uint64_t lba, std::uint32_t sectors, std::size_t face = 0) {
+    return delay.of(1, face, {.op = op, .lba = lba, .sectors = sectors}).count();
   };
   EXPECT_EQ(of(model::Op::write, 92, 8), 0);
   EXPECT_EQ(of(model::Op::write, 92, 9), 7);
   EXPECT_EQ(of(model::Op::write, 107, 1), 7);
   EXPECT_EQ(of(model::Op::write, 108, 92), 0);
   EXPECT_EQ(of(model::Op::write, 108, 93), 7);
+  EXPECT_EQ(of(model::Op::write, 100, 8, 1), 0) << "a log's disk has sectors of the same numbers";
   EXPECT_EQ(of(model::Op::trim, 100, 8), 0) << "writes only";
   EXPECT_EQ(of(model::Op::flush, 0, 0), 0);
 }

@@ -177,10 +177,11 @@ std::chrono::microseconds AnswerDelay::of(std::uint64_t number) const {
   return std::chrono::microseconds(most_us * part * part * part / (kParts * kParts * kParts));
 }
 
-std::chrono::microseconds AnswerDelay::of(std::uint64_t number, const model::Request& request) const {
+std::chrono::microseconds AnswerDelay::of(std::uint64_t number, std::size_t face,
+                                          const model::Request& request) const {
   const model::SectorRange written{request.lba, request.sectors};
   const bool is_slow =
-      request.op == model::Op::write &&
+      face == 0 && request.op == model::Op::write &&
       std::ranges::any_of(slow, [&](const model::SectorRange& range) { return range.overlaps(written); });
   return of(number) + std::chrono::microseconds(is_slow ? slow_us : 0);
 }
@@ -191,7 +192,8 @@ Stage::Connection::Begun Stage::begin(const Connection& connection, model::Reque
   begun.error = without_exception([&] { return load_.content->serve(connection.index_, request); });
   ++submitted_;
   all_submitted_.notify_all();
-  if (is_recorded(request) && load_.log->is_open()) begun.answer_in = load_.delay.of(submitted_, request);
+  if (is_recorded(request) && load_.log->is_open())
+    begun.answer_in = load_.delay.of(submitted_, connection.index_, request);
   return begun;
 }
 

@@ -33,14 +33,15 @@ namespace headcrash::stages {
 struct AnswerDelay {
   std::uint64_t seed = 0;
   std::uint32_t most_us = 0;  ///< 0: at once
-  /// Writes that touch one of these ranges take `slow_us` longer: what nobody waits for is in flight at the next flush.
+  /// Writes to the stage's disk (face 0) that touch one of these ranges take `slow_us` longer: what nobody waits for is in
+  /// flight at the next flush.
   std::vector<model::SectorRange> slow = {};
   std::uint32_t slow_us = 0;
 
   /// Drawn for the request of that number.
   std::chrono::microseconds of(std::uint64_t number) const;
   /// The same and, for a write to slow sectors, the rest.
-  std::chrono::microseconds of(std::uint64_t number, const model::Request& request) const;
+  std::chrono::microseconds of(std::uint64_t number, std::size_t face, const model::Request& request) const;
 };
 inline constexpr std::uint32_t kAnswerDelayMostUs = 1'000'000;
 inline constexpr std::size_t kSlowPlacesMost = 4096;
