@@ -118,6 +118,25 @@ assert none < 0.1 and clock_none < 0.05, (none, clock_none)  # two reads of the 
 print(f"a loop takes {one:.3f} s at charge 1, {more:.3f} s at 20, {none:.3f} s without")
 P
 
+# Writeback goes on until it waits: small files that follow each other on the disk are few requests, as on a machine.
+cat >small.toml <<'T'
+filesystems = ["ext4"]
+[[device]]
+profiles = ["hp-c2447"]
+size = "512M"
+[[workload]]
+name = "lfs-small-file"
+scale = "scaled"
+[repetitions]
+least = 1
+most = 1
+[guest]
+kind = "virtual"
+T
+exits 0 "$headcrash" bench small.toml --db small.db --quiet
+writes=$("$headcrash" query --db small.db "SELECT max(writes) FROM phase WHERE name = 'workload'" --csv | tail -n 1 | tr -d '\r')
+[ "$writes" -gt 5 ] && [ "$writes" -lt 150 ] || failed "1000 small files of ext4 were $writes writes"
+
 # power cuts in the middle of commits, on RAID 5 behind NVRAM; the whole of it twice
 cat >cuts.toml <<'T'
 seed = 3
