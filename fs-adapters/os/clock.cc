@@ -32,7 +32,7 @@ bool WallClock::pass_until(TimeNs until) {
     const auto something = [this] { return !events_.empty(); };
     if (until == model::kNever) {
       posted_.wait(lock, something);
-    } else {
+    } else if (until > now()) {  // the kernel sleeps for its timer slack, 50 us, even then
       const std::chrono::steady_clock::time_point end{std::chrono::nanoseconds(until - origin_ns_)};
       posted_.wait_until(lock, end, something);
     }

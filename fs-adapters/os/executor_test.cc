@@ -2,6 +2,7 @@
 #include "fs-adapters/os/executor.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <cstring>
@@ -315,6 +316,26 @@ TEST(WallClock, FibersThatNeverWaitDoNotKeepPostedEventsAway) {
   });
   executor.run();
   other.join();
+}
+
+/// How often this thread has slept.
+long times_slept() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
+
+TEST(WallClock, DoesNotSleepUntilATimeThatHasPassed) {
+  WallClock clock;
+  int happened = 0;
+  const long before = times_slept();
+  for (int i = 0; i < 100; ++i) {
+    clock.post([&] { ++happened; });
+    EXPECT_TRUE(clock.pass_until(clock.now()));
+    EXPECT_TRUE(clock.pass_until(clock.now()));
+  }
+  EXPECT_EQ(happened, 100);
+  EXPECT_LT(times_slept() - before, 50) << "a wait whose time is over still takes the kernel's timer slack";
 }
 
 TEST(WallClock, CountsFromTheEpochWhereThatIsWanted) {
