@@ -97,6 +97,8 @@ requests() {
 end_servers() {
   local pid
   [ -z "$server" ] || { kill -INT "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; server=; }
+  # nbdkit's command ends before its server has written the file.
+  for _ in $(seq 200); do [ ! -s "$TMPDIR/nbdkit.pid" ] && pgrep -f -- "--pidfile $TMPDIR/nbdkit.pid" >/dev/null || break; sleep 0.05; done
   if [ -e "$TMPDIR/nbdkit.pid" ]; then
     pid=$(cat "$TMPDIR/nbdkit.pid")
     kill "$pid" 2>/dev/null || true
