@@ -442,6 +442,19 @@ TEST_F(BenchReportTest, RecoveryIsDrawnAgainstTheSizeOfTheDisk) {
   EXPECT_TRUE(must(bench_plots(gathered(shape))).recovery.empty()) << "one size";
 }
 
+TEST_F(BenchReportTest, OnPaperTheRankingsOfEachDeviceAreOpenAndTheirTablesAreNot) {
+  auto shape = four_filesystems();
+  shape.contests.push_back(shape.contests[0]);
+  shape.contests[1].device = "sata-7200";
+  auto db = database();
+  fill(db, shape);
+  const std::string page = db::contents(must(write_report(db, {.output = folder() / "out"})).page);
+  EXPECT_TRUE(holds(page, "class=\"cell on-paper\"><summary><b>sata-7200</b>: "));
+  EXPECT_TRUE(holds(page, "<details class=\"on-paper\"><summary>Host, versions, run</summary>"));
+  EXPECT_TRUE(holds(page, "<details><summary>Every repetition and every counter"));
+  EXPECT_TRUE(holds(page, "querySelectorAll('details.on-paper:not([open])')"));
+}
+
 /// The cell of the map with this tooltip: its class and its content.
 std::string map_cell(const std::string& page, const std::string& hint) {
   const auto at = page.find("title=\"" + hint);
