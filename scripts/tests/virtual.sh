@@ -118,8 +118,11 @@ assert none < 0.1 and clock_none < 0.05, (none, clock_none)  # two reads of the 
 print(f"a loop takes {one:.3f} s at charge 1, {more:.3f} s at 20, {none:.3f} s without")
 P
 
+# bench_file NAME: standard input, and one trial a cell, in virtual time.
+bench_file() { { cat; printf '%s\n' '[repetitions]' 'least = 1' 'most = 1' '[guest]' 'kind = "virtual"'; } >"$1"; }
+
 # Writeback goes on until it waits: small files that follow each other on the disk are few requests, as on a machine.
-cat >small.toml <<'T'
+bench_file small.toml <<'T'
 filesystems = ["ext4"]
 [[device]]
 profiles = ["hp-c2447"]
@@ -127,11 +130,6 @@ size = "512M"
 [[workload]]
 name = "lfs-small-file"
 scale = "scaled"
-[repetitions]
-least = 1
-most = 1
-[guest]
-kind = "virtual"
 T
 exits 0 "$headcrash" bench small.toml --db small.db --quiet
 writes=$("$headcrash" query --db small.db "SELECT max(writes) FROM phase WHERE name = 'workload'" --csv | tail -n 1 | tr -d '\r')
@@ -258,7 +256,7 @@ if [ "${2:-}" != build ]; then
 fi
 
 # two weeks of office work, and a boot after a cut on disks of two sizes; both twice
-cat >ageing.toml <<'T'
+bench_file ageing.toml <<'T'
 filesystems = ["f2fs", "xfs"]
 [[device]]
 profiles = ["sata-7200"]
@@ -266,13 +264,8 @@ size = "320M"
 [[workload]]
 name = "ageing"
 scale = "scaled"
-[repetitions]
-least = 1
-most = 1
-[guest]
-kind = "virtual"
 T
-cat >size.toml <<'T'
+bench_file size.toml <<'T'
 filesystems = ["ext4", "ext4-nojournal", "nilfs2"]
 [[device]]
 profiles = ["sata-7200"]
@@ -285,11 +278,6 @@ size = "16G"
 [[workload]]
 name = "boot-after-cut"
 scale = "scaled"
-[repetitions]
-least = 1
-most = 1
-[guest]
-kind = "virtual"
 T
 for bench in ageing size; do
   for run in one two; do
