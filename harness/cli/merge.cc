@@ -24,6 +24,7 @@ int run_merge(const MergeArguments& arguments) {
     print({{"databases", outcome->databases},
            {"runs", outcome->runs},
            {"trials", outcome->trials},
+           {"doubled_runs", outcome->doubled_runs},
            {"doubled", outcome->doubled},
            {"artefacts_missing", outcome->artefacts_missing},
            {"remarks", outcome->remarks}});
@@ -31,6 +32,9 @@ int run_merge(const MergeArguments& arguments) {
   }
   fmt::print("{}: {} trials in {} runs, from {} databases\n", arguments.output, outcome->trials,
              outcome->runs, outcome->databases);
+  if (outcome->doubled_runs > 0)
+    fmt::print("{} runs were copies of runs in earlier databases; each was taken once\n",
+               outcome->doubled_runs);
   if (outcome->doubled > 0)
     fmt::print("{} trials were in more than one database, with the same verdict; each was taken once\n",
                outcome->doubled);

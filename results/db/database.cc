@@ -401,6 +401,19 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
   return Database(std::make_unique<State>(State{path, std::move(*handle)}));
 }
 
+Result<void> Database::close() && {
+  const auto state = std::move(state_);
+  // Only the checkpoint reports a full disk; a change of journal_mode that fails leaves the mode unchanged.
+  if (auto moved = execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"); !moved) return moved;
+  auto mode = Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE");
+  if (!mode) return pass_on(mode);
+  const auto row = mode->step();
+  if (!row) return pass_on(row);
+  if (*row && mode->text(0) == "delete") return {};
+  return fail(state->path.string(), "its write-ahead log cannot be moved into it",
+              "end other processes that use it");
+}
+
 const std::filesystem::path& Database::path() const {
   return state_->path;
 }

@@ -240,6 +240,10 @@ class Database {
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
+  /// Moves the write-ahead log into the database file, so that the file alone is the database, and closes it.
+  /// The destructor closes too, but leaves a log that could not be moved and reports nothing. Call without
+  /// open statements. Errors: a full disk, another process that uses the database.
+  Result<void> close() &&;
 
   Result<std::int64_t> begin_run(const RunRecord& run);
   /// The newest run with this digest that has no finished_at, for --resume.

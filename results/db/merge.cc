@@ -46,6 +46,7 @@ ShardedDigest split_digest(const std::string& digest) {
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
+  std::string execution;  ///< start and end of a run without shards, which no other run may join
   unsigned count = 1;
   std::map<unsigned, std::int64_t> planned;  ///< by shard
   std::set<unsigned> finished;
@@ -59,6 +60,12 @@ struct TableShape {
   std::string name;
   std::vector<std::string> columns;
 };
+
+/// The column's index in a SELECT of all columns; one past the end if the table lacks it.
+int column_of(const TableShape& table, const char* column) {
+  return static_cast<int>(std::find(table.columns.begin(), table.columns.end(), column) -
+                          table.columns.begin());
+}
 
 /// "trial" for "trial_id"; empty for a column that refers to no table.
 std::string referred(const std::string& column) {
@@ -149,6 +156,7 @@ class Merge {
     for (const MergedRun& run : runs_) {
       if (auto told = tell(run); !told) return pass_on(told);
     }
+    if (auto closed = std::move(output_).close(); !closed) return pass_on(closed);
     return outcome_;
   }
 
@@ -161,13 +169,20 @@ class Merge {
     if (!select) return pass_on(select);
     return select->each_row([&]() -> Result<void> {
       const ShardedDigest digest = split_digest(select->text(4));
+      const std::string execution = digest.sharded ? "" : select->text(6) + "/" + select->text(7);
       const std::pair place{outcome_.databases, digest.index};
       auto run = std::find_if(runs_.begin(), runs_.end(), [&](const MergedRun& each) {
-        return each.base == digest.base && !each.from.contains(place);
+        return each.base == digest.base && each.execution == execution && !each.from.contains(place);
       });
+      if (run != runs_.end() && !digest.sharded) {  // copied from an earlier database
+        run->from[place] = true;
+        ++outcome_.doubled_runs;
+        return {};
+      }
       if (run == runs_.end()) {
-        const auto made = new_run(*select, digest);
+        auto made = new_run(*select, digest);
         if (!made) return pass_on(made);
+        made->execution = execution;
         run = runs_.insert(runs_.end(), *made);
       } else {
         auto update = Statement::prepare(output_.handle(),
@@ -220,8 +235,9 @@ class Merge {
         fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name, fmt::join(table.columns, ", "),
                     fmt::join(std::vector<std::string>(table.columns.size(), "?"), ", ")));
     if (!insert) return pass_on(insert);
+    const auto run_column = column_of(table, "run_id");
     return select->each_row([&]() -> Result<void> {
-      if (table.name == "trial") {
+      if (table.name == "trial" && ids_["run"].contains(select->integer(run_column))) {
         const auto doubled = is_doubled(input, *select, table);
         if (!doubled) return pass_on(doubled);
         if (*doubled) return {};
@@ -262,15 +278,12 @@ class Merge {
 
   /// True for a trial that an earlier database brought already.
   Result<bool> is_doubled(Database& input, const Statement& row, const TableShape& table) {
-    const auto at = [&](const char* column) {
-      return static_cast<int>(std::find(table.columns.begin(), table.columns.end(), column) -
-                              table.columns.begin());
-    };
     auto look =
         Statement::prepare(output_.handle(), "SELECT id, verdict FROM trial WHERE run_id = ? AND key = ?");
     if (!look) return pass_on(look);
-    const std::string key = row.text(at("key")), verdict = row.text(at("verdict"));
-    const auto found = look->bind(ids_["run"][row.integer(at("run_id"))], key).step();
+    const std::string key = row.text(column_of(table, "key")),
+                      verdict = row.text(column_of(table, "verdict"));
+    const auto found = look->bind(ids_["run"][row.integer(column_of(table, "run_id"))], key).step();
     if (!found) return pass_on(found);
     if (!*found) return false;
     if (look->text(1) != verdict) {

@@ -9,6 +9,9 @@
 // and finished; else `headcrash campaign --resume` on the merged database does what is missing. Artefacts are
 // not copied: their paths are rewritten relative to the merged database's folder.
 //
+// A run without shards, as an experiment's, is one execution: it joins no other run, and a copy of it is
+// left out. The same experiment executed twice is two runs.
+//
 // Tables are copied by their own description: a column `id` and every `X_id` are moved behind the rows that
 // are there already, so that a table which a later schema adds is merged without a word here.
 
@@ -23,6 +26,7 @@ namespace headcrash::db {
 
 struct MergeOutcome {
   std::size_t databases = 0, runs = 0, trials = 0;
+  std::size_t doubled_runs = 0;       ///< experiments that several databases hold, each taken once
   std::size_t doubled = 0;            ///< trials that an earlier database had already, with the same verdict
   std::size_t artefacts_missing = 0;  ///< files that are not where their database says
   /// Sentences: "seq2-ext4: 2 of 3 shards are there; ...", "seq2-ext4: made with different versions".

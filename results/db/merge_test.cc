@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <map>
 
 #include "results/db/database_fixture.h"
 #include "results/db/statement.h"
@@ -149,6 +154,98 @@ TEST_F(MergeTest, OtherCampaignsAndASecondRunOfOneDatabaseStayApart) {
   auto other = must(Database::open(folder() / "o.db", Database::Access::read_write));
   must(other.record_trial(must(other.begin_run(some_run())), some_trial("k")));
   EXPECT_EQ(must(merge({a, folder() / "o.db"})).runs, 3U);
+}
+
+/// An experiment with one trial and one claim, as `headcrash experiment --db` stores it.
+std::int64_t add_experiment(Database& db, double ours) {
+  auto run = some_run();
+  run.kind = "experiment";
+  run.digest = "experiment-ganger94-1";
+  const auto id = must(db.begin_run(run));
+  must(db.record_trial(id, some_trial("cell")));
+  ClaimRecords records;
+  records.numbers.resize(1);
+  records.numbers.front().ours = ours;
+  EXPECT_TRUE(db.record_claims(id, records));
+  EXPECT_TRUE(db.finish_run(id));
+  return id;
+}
+
+TEST_F(MergeTest, TwoExecutionsOfAnExperimentAreTwoRuns) {
+  for (const auto& [name, ended] : {std::pair("a.db", "2026-01-01"), std::pair("b.db", "2026-01-02")}) {
+    auto db = must(Database::open(folder() / name, Database::Access::read_write));
+    add_experiment(db, 4);
+    ASSERT_TRUE(execute(db.handle(), fmt::format("UPDATE run SET finished_at = '{}'", ended)));
+  }
+  const auto outcome = must(merge({folder() / "a.db", folder() / "b.db"}));
+  EXPECT_EQ(outcome.runs, 2U);
+  EXPECT_EQ(outcome.doubled_runs, 0U);
+  auto db = must(Database::open(output(), Database::Access::read_only));
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(DISTINCT run_id) FROM claim_number"), 2);
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(DISTINCT run_id) FROM trial"), 2);
+}
+
+TEST_F(MergeTest, ACopyOfAnExperimentIsLeftOut) {
+  {
+    auto db = must(Database::open(folder() / "a.db", Database::Access::read_write));
+    add_experiment(db, 4);
+  }
+  std::filesystem::copy_file(folder() / "a.db", folder() / "b.db");
+  const auto outcome = must(merge({folder() / "a.db", folder() / "b.db"}));
+  EXPECT_EQ(outcome.runs, 1U);
+  EXPECT_EQ(outcome.doubled_runs, 1U);
+  EXPECT_EQ(outcome.trials, 1U);
+  auto db = must(Database::open(output(), Database::Access::read_only));
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM claim_number"), 1);
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM phase"), 2);
+}
+
+/// Gives this process a mount namespace; one who is not root also needs a user namespace to be root in.
+bool enter_own_namespaces() {
+  const std::string map = fmt::format("0 {} 1", geteuid());
+  if (geteuid() == 0) return unshare(CLONE_NEWNS) == 0;
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+  std::ofstream("/proc/self/uid_map") << map;
+  return geteuid() == 0;
+}
+
+/// Each size of disk fills up at another place of the merge, its last checkpoint included.
+TEST_F(MergeTest, AFullDiskIsReportedWhereverItFillsUp) {
+  constexpr int kUnsupported = 77, kMerged = 0, kRefused = 1, kBroken = 2;
+  const auto input = folder() / "a.db";
+  {
+    auto db = must(Database::open(input, Database::Access::read_write));
+    auto trial = some_trial("big");
+    trial.io.resize(5'000, {1.0, 1, 8, "read", 5.0});
+    must(db.record_trial(must(db.begin_run(some_run())), trial));
+  }
+  const auto merge_on_disk_of = [&](int kib) {
+    const pid_t pid = fork();
+    if (pid != 0) {
+      int status = 0;
+      waitpid(pid, &status, 0);
+      return WIFEXITED(status) ? WEXITSTATUS(status) : kBroken;
+    }
+    if (!enter_own_namespaces()) _exit(kUnsupported);
+    const auto disk = folder() / "disk";
+    std::filesystem::create_directories(disk);
+    if (mount("none", disk.c_str(), "tmpfs", 0, fmt::format("size={}k", kib).c_str()) != 0)
+      _exit(kUnsupported);
+    const auto merged = merge_databases({input}, disk / "all.db");
+    if (!merged) _exit(std::filesystem::is_empty(disk) ? kRefused : kBroken);
+    auto db = Database::open(disk / "all.db", Database::Access::read_only);
+    const bool whole = db && *query_integer(db->handle(), "SELECT count(*) FROM io") == 5'000;
+    _exit(whole ? kMerged : kBroken);
+  };
+  std::map<int, int> endings;
+  for (int kib = 256; kib <= 1408; kib += 96) {
+    const int ending = merge_on_disk_of(kib);
+    if (ending == kUnsupported) GTEST_SKIP() << "no tmpfs can be mounted here";
+    ASSERT_NE(ending, kBroken) << "of " << kib << " KiB";
+    ++endings[ending];
+  }
+  EXPECT_GT(endings[kMerged], 0);
+  EXPECT_GT(endings[kRefused], 0);
 }
 
 TEST_F(MergeTest, VerdictsThatContradictEachOtherAreRefused) {
