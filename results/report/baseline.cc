@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -30,21 +31,46 @@ Change both(Change whole, Change elapsed) {
   return whole == Change::same && elapsed == Change::same ? Change::same : Change::cannot_tell;
 }
 
-void compare_times(const Entrant& then, const Entrant& now, double tolerance, CellChange& change) {
+/// A cell that both runs measured or one did not; null: not in that run.
+struct ComparedCell {
+  CellChange change;
+  const Entrant *then = nullptr, *now = nullptr;
+  bool compared = false;  ///< by its times
+};
+
+bool is_ranked_in_both(const ComparedCell& cell) {
+  return !Standing::is_unranked_number(cell.then->standing.kind) &&
+         !Standing::is_unranked_number(cell.now->standing.kind);
+}
+
+/// Until the last call returned; the device was idle for most of that time.
+bool waited_for_others(const ComparedCell& cell) {
+  return std::min(cell.then->standing.elapsed_busy_share, cell.now->standing.elapsed_busy_share) <
+         kDeviceBusy;
+}
+
+void compare_times(ComparedCell& cell, double tolerance) {
+  const Entrant &then = *cell.then, &now = *cell.now;
+  CellChange& change = cell.change;
+  cell.compared = true;
   change.to_quiescence = by_quiescence(then) && by_quiescence(now);
   const auto before = times_of(then, change.to_quiescence), after = times_of(now, change.to_quiescence);
   change.before_ms = statistics::summarise(before).mean;
   change.now_ms = statistics::summarise(after).mean;
   change.whole = statistics::compare(before, after, tolerance);
   change.elapsed = statistics::compare(times_of(then, false), times_of(now, false), tolerance);
-  for (const Standing* standing : {&then.standing, &now.standing}) {
-    if (!Standing::is_unranked_number(standing->kind)) continue;
-    change.reason = unranked_name(standing->kind);
+}
+
+/// After the correction for the number of comparisons.
+void judge_times(ComparedCell& cell) {
+  CellChange& change = cell.change;
+  for (const Entrant* const entrant : {cell.then, cell.now}) {
+    if (!Standing::is_unranked_number(entrant->standing.kind)) continue;
+    change.reason = unranked_name(entrant->standing.kind);
     return;
   }
-  const bool waited_for_others =
-      std::min(then.standing.elapsed_busy_share, now.standing.elapsed_busy_share) < kDeviceBusy;
-  change.change = waited_for_others ? change.whole.change : both(change.whole.change, change.elapsed.change);
+  change.change =
+      waited_for_others(cell) ? change.whole.change : both(change.whole.change, change.elapsed.change);
   change.regression = change.change == Change::worse;
   if (change.change != Change::cannot_tell) return;
   const bool few = !change.whole.interval || !change.elapsed.interval;
@@ -56,28 +82,48 @@ bool is_measured(const Entrant& entrant) {
   return entrant.standing.kind != Standing::Kind::unmeasured;
 }
 
-CellChange change_of(const Contest& contest, const Entrant& now, const Entrant* then, double tolerance) {
-  CellChange change{.device = contest.device,
-                    .setting = contest.setting(),
-                    .scale = contest.scale,
-                    .phase = contest.phase,
-                    .filesystem = now.filesystem,
-                    .entrant = now.name()};
-  const std::size_t tried = now.measurements.size() + now.failed;
+ComparedCell cell_of(const Contest& contest, const Entrant* then, const Entrant& now, double tolerance) {
+  ComparedCell cell{.change = {.device = contest.device,
+                               .setting = contest.setting(),
+                               .scale = contest.scale,
+                               .phase = contest.phase,
+                               .filesystem = now.filesystem,
+                               .entrant = now.name()},
+                    .then = then,
+                    .now = &now};
   if (then == nullptr || !is_measured(*then)) {
-    change.reason = then == nullptr ? "not in the baseline" : "failed in the baseline";
+    cell.change.reason = then == nullptr ? "not in the baseline" : "failed in the baseline";
   } else if (!is_measured(now)) {
-    change.reason = now.failed > 0 ? "every trial failed" : "not measured now";
-    change.regression = now.failed > 0;
+    cell.change.reason = now.failed > 0 ? "every trial failed" : "not measured now";
+    cell.change.regression = now.failed > 0;
   } else {
-    compare_times(*then, now, tolerance, change);
+    compare_times(cell, tolerance);
   }
-  if (then != nullptr && is_measured(*then) && is_measured(now) && now.failed > 0 && then->failed == 0) {
-    change.reason = fmt::format("{} of {} trials failed, none did then", now.failed, tried);
-    change.regression = true;
+  return cell;
+}
+
+void correct(std::vector<ComparedCell>& cells) {
+  std::vector<statistics::Comparison*> family;
+  for (ComparedCell& cell : cells) {
+    if (!cell.compared || !is_ranked_in_both(cell)) continue;
+    family.push_back(&cell.change.whole);
+    if (cell.change.to_quiescence && !waited_for_others(cell)) family.push_back(&cell.change.elapsed);
   }
-  if (change.regression) change.change = Change::worse;
-  return change;
+  statistics::correct_for_number(family);
+  for (ComparedCell& cell : cells)
+    if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;  // one comparison
+}
+
+void judge(ComparedCell& cell) {
+  if (cell.compared) {
+    judge_times(cell);
+    if (cell.now->failed > 0 && cell.then->failed == 0) {
+      cell.change.reason = fmt::format("{} of {} trials failed, none did then", cell.now->failed,
+                                       cell.now->measurements.size() + cell.now->failed);
+      cell.change.regression = true;
+    }
+  }
+  if (cell.change.regression) cell.change.change = Change::worse;
 }
 
 /// Members of two JSON objects whose values differ.
@@ -121,14 +167,15 @@ BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& 
   for (const Contest& contest : then.contests)
     for (const Entrant& entrant : contest.entrants)
       before[contest.identity() + "\n" + entrant.name()] = &entrant;
+  std::vector<ComparedCell> cells;
+  std::deque<Entrant> gone;      // of which the baseline has numbers, and this run none
   std::set<std::string> failed;  // workloads of which no trial of anybody was measured now
   for (const Contest& contest : now.contests) {
     for (const Entrant& entrant : contest.entrants) {
       if (contest.phase.empty() && entrant.failed > 0)
         failed.insert(contest.identity() + "\n" + entrant.name());
       const auto found = before.find(contest.identity() + "\n" + entrant.name());
-      comparison.changes.push_back(
-          change_of(contest, entrant, found == before.end() ? nullptr : found->second, tolerance));
+      cells.push_back(cell_of(contest, found == before.end() ? nullptr : found->second, entrant, tolerance));
       if (found != before.end()) before.erase(found);
     }
   }
@@ -137,10 +184,15 @@ BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& 
       if (!before.contains(contest.identity() + "\n" + entrant.name())) continue;
       Contest workload = contest;
       workload.phase.clear();
-      Entrant gone{.filesystem = entrant.filesystem, .variant = entrant.variant};
-      gone.failed = failed.contains(workload.identity() + "\n" + entrant.name()) ? 1 : 0;
-      comparison.changes.push_back(change_of(contest, gone, &entrant, tolerance));
+      gone.push_back({.filesystem = entrant.filesystem, .variant = entrant.variant});
+      gone.back().failed = failed.contains(workload.identity() + "\n" + entrant.name()) ? 1 : 0;
+      cells.push_back(cell_of(contest, &entrant, gone.back(), tolerance));
     }
+  }
+  correct(cells);
+  for (ComparedCell& cell : cells) {
+    judge(cell);
+    comparison.changes.push_back(std::move(cell.change));
   }
   const Run &was = then.facts.run, &is = now.facts.run;
   add_differences(was.host, is.host, comparison.differences);

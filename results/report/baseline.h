@@ -4,7 +4,7 @@
 // The runs were not interleaved, so means are compared, not pairs, and whatever else differs between the two
 // (host, versions) is named rather than blamed on the file system. A regression is a cell that became slower
 // by more than the tolerance with the whole interval on that side, to quiescence or until the last call
-// returned, or a workload that fails now and did not.
+// returned, and stays so when all cells are corrected for their number (statistics::correct_for_number), or a workload that fails now and did not.
 
 #include <string>
 #include <vector>

@@ -141,6 +141,31 @@ TEST_F(BenchReportTest, EqualRepetitionsPair) {
   EXPECT_GT(second.spread(), kWideSpread) << "and the spread is reported";
 }
 
+/// The least mean is noisy; xfs is 9 % faster than btrfs all the same.
+TEST_F(BenchReportTest, ANoisyLeaderDoesNotHideADifferenceBehindIt) {
+  auto shape = four_filesystems();
+  shape.contests[0].entrants = {{"ext4", {0.3, 1.7, 0.985, 0.8, 1.2}},
+                                {"xfs", {1.009, 1.010, 1.011, 1.010, 1.010}},
+                                {"btrfs", {1.099, 1.100, 1.101, 1.100, 1.100}}};
+  const Contest contest = gathered(shape).contests.at(0);
+  EXPECT_EQ(contest.entrants.front().name(), "ext4");
+  EXPECT_EQ(entrant(contest, "ext4").standing.rank, 1);
+  EXPECT_EQ(entrant(contest, "xfs").standing.rank, 1);
+  EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 2);
+}
+
+/// Of three repetitions ratios of 1.10 to 1.22 are significant alone, but not as one of 45 pairs.
+TEST_F(BenchReportTest, ManyPairsNeedMoreEvidenceThanOne) {
+  auto shape = four_filesystems();
+  auto& entrants = shape.contests[0].entrants;
+  entrants = {{"a", {10, 10, 10}}, {"b", {11, 11.6, 12.2}}};
+  EXPECT_EQ(entrant(gathered(shape).contests.at(0), "b").standing.rank, 2);
+  for (const char* name : {"c", "d", "e", "f", "g", "h", "i", "j"}) entrants.push_back({name, {10, 10, 10}});
+  const Contest many = gathered(shape).contests.at(0);
+  EXPECT_EQ(entrant(many, "b").standing.rank, 1);
+  EXPECT_EQ(entrant(many, "b").standing.to_best.change, statistics::Change::cannot_tell);
+}
+
 TEST_F(BenchReportTest, OneRepetitionIsNoCertainty) {
   auto shape = four_filesystems();
   for (auto& each : shape.contests[0].entrants) each.seconds.resize(1);
@@ -237,6 +262,18 @@ TEST_F(BenchReportTest, RegressionsAreFoundAndNothingElse) {
   EXPECT_EQ(compared.differences[0], "qemu: 7.2 then, 8.0 now");
   EXPECT_EQ(verdict_line(compared), "worse: 1, better: 1, unchanged: 1, inconclusive: 1");
   EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
+}
+
+/// A difference that one cell shows alone is expected by chance somewhere among thirty.
+TEST_F(BenchReportTest, CellsOfABaselineAreCorrectedForTheirNumber) {
+  auto before = four_filesystems(), after = before;
+  before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
+  after.contests[0].entrants = {{"a", {12, 12.5, 13.3}}};
+  EXPECT_EQ(compare_with_baseline(gathered(after), gathered(before), kBaselineTolerance).regressions(), 1U);
+  for (int i = 0; i < 30; ++i)
+    for (auto* shape : {&before, &after})
+      shape->contests[0].entrants.push_back({fmt::format("same{}", i), {10, 10.5, 11}});
+  EXPECT_EQ(compare_with_baseline(gathered(after), gathered(before), kBaselineTolerance).regressions(), 0U);
 }
 
 TEST_F(BenchReportTest, AWorkloadThatFailsNowIsARegressionAndAMissingOneIsNone) {

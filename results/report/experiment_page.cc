@@ -181,7 +181,7 @@ std::string own_heat_map(const OwnTable& table) {
     rows.push_back(std::move(row));
   }
   return fmt::format("<h3>{}</h3>\n", escape(table.title)) + heat_map(table.columns[1], columns, rows) +
-         "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> the best, or not beaten by it</span> <span>"
+         "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> beaten by none</span> <span>"
          "times the best: " +
          shade_scale() + "</span></p>\n";
 }

@@ -43,6 +43,31 @@ void summarise(Entrant& entrant, bool to_quiescence) {
   standing.kind = kind_of(standing);
 }
 
+std::vector<statistics::PairComparison> compare_all(std::span<const Entrant> entrants, bool to_quiescence) {
+  return statistics::compare_all_pairs(entrants.size(), [&](std::size_t i, std::size_t j) {
+    return compare_entrants(entrants[i], entrants[j], to_quiescence, kTie);
+  });
+}
+
+/// Gives each entrant its rank.
+void count_faster(std::span<Entrant> entrants, bool to_quiescence) {
+  for (Entrant& entrant : entrants) entrant.standing.rank = 1;
+  for (const auto& [first, second, comparison] : compare_all(entrants, to_quiescence)) {
+    if (comparison.change == statistics::Change::worse) ++entrants[second].standing.rank;
+    if (comparison.change == statistics::Change::better) ++entrants[first].standing.rank;
+  }
+}
+
+/// The best is the first.
+void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
+  if (entrants.size() < 2) return;
+  for (Entrant& entrant : entrants)
+    entrant.standing.to_best =
+        compare_entrants(entrants.front(), entrant, to_quiescence, kTie, &entrant.standing.pairs);
+  for (const auto& [first, second, comparison] : compare_all(entrants, to_quiescence))
+    if (first == 0) entrants[second].standing.to_best.change = comparison.change;
+}
+
 }  // namespace
 
 std::string_view unranked_name(Standing::Kind kind) {
@@ -87,20 +112,14 @@ void rank(Contest& contest) {
     if (a.standing.kind != b.standing.kind) return a.standing.kind < b.standing.kind;
     return a.standing.ranking.mean < b.standing.ranking.mean;
   });
-  const Entrant* leader = nullptr;  // of those that share a rank
-  contest.ranked = 0;
-  for (Entrant& entrant : contest.entrants) {
-    if (entrant.standing.kind != Standing::Kind::ranked) break;
-    ++contest.ranked;
-    const bool behind =
-        leader == nullptr ||
-        compare_entrants(*leader, entrant, contest.to_quiescence, kTie).change == statistics::Change::worse;
-    if (behind) leader = &entrant;
-    entrant.standing.rank = behind ? static_cast<int>(contest.ranked) : leader->standing.rank;
-    if (contest.ranked > 1)
-      entrant.standing.to_best = compare_entrants(contest.entrants.front(), entrant, contest.to_quiescence,
-                                                  kTie, &entrant.standing.pairs);
-  }
+  const auto is_ranked = [](const Entrant& each) { return each.standing.kind == Standing::Kind::ranked; };
+  const auto ranked =
+      std::span(contest.entrants)
+          .first(static_cast<std::size_t>(std::ranges::count_if(contest.entrants, is_ranked)));
+  contest.ranked = ranked.size();
+  count_faster(ranked, contest.to_quiescence);
+  std::ranges::stable_sort(ranked, {}, [](const Entrant& each) { return each.standing.rank; });
+  compare_with_best(ranked, contest.to_quiescence);
 }
 
 }  // namespace headcrash::report

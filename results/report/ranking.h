@@ -1,10 +1,12 @@
 #pragma once
 // Who was faster, and how sure that is.
 //
-// Entrants are put in the order of their means. One stands behind another only where the comparison over
-// equal repetitions says so (statistics::compare_pairs: the whole interval on one side of 1, and more than
-// kTie apart); else both have the same rank. One whose device was busy for less than half of the time has no
-// rank: what was measured then is the processor, under software emulation not even a real one, or a delay.
+// An entrant's rank is one plus the number of entrants that are significantly faster. One is significantly
+// faster where the comparison over equal repetitions says so (statistics::compare_pairs: the whole interval on
+// one side of 1, and more than kTie apart), corrected for the number of pairs in the contest
+// (statistics::correct_for_number). Entrants are in the order of their ranks, then of their means. One whose
+// device was busy for less than half of the time has no rank: what was measured then is the processor, under
+// software emulation not even a real one, or a delay.
 
 #include "results/report/bench_facts.h"
 

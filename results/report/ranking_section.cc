@@ -243,8 +243,9 @@ Section bench_overview(const Benchmark& bench) {
       .html =
           heat_map("workload", columns, rows) +
           fmt::format(
-              "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> no other is significantly faster ({:.0f}&nbsp;% confidence, "
-              "by more than {:.0f}&nbsp;%)</span> <span>times the best: {}</span> {}<span>idle: a timer or a write-back "
+              "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> no other is significantly faster: by more than {1:.0f}&nbsp;%, "
+              "in a t test of equal repetitions at {0:.0f}&nbsp;% confidence, corrected for all pairs of the row (Holm)"
+              "</span> <span>times the best: {2}</span> {3}<span>idle: a timer or a write-back "
               "delay was measured</span></p>\n",
               statistics::kConfidence * 100, kTie * 100, shade_scale(),
               bench.clock() == "virtual" ? "<span>virtual time: processor time is zero</span> "
@@ -290,7 +291,9 @@ Section ranking_section(const Benchmark& bench) {
           "<p class=\"note\">To quiescence: until the last call returned and all writes reached the device. Elapsed: until "
           "the last call returned. Of the best: time as a share of the best one&#39;s, over equal repetitions. Spread: "
           "standard deviation by mean. Bars are means, lines their bootstrap intervals (95&nbsp;%, wider for few "
-          "repetitions); every repetition is under &quot;All measures&quot;. Equal ranks do not differ significantly.</p>\n" +
+          "repetitions); every repetition is under &quot;All measures&quot;. A rank is one plus the number of entrants that are significantly "
+          "faster: all pairs of a table are compared over equal repetitions and corrected for their number (Holm). The "
+          "intervals of single ratios are not corrected.</p>\n" +
           query_note("bench_measures", bench.facts.run.id));
   return section;
 }
@@ -300,8 +303,8 @@ Section baseline_section(const BaselineComparison& comparison) {
   std::string out = fmt::format(
       "<p>{}.</p>\n<p class=\"note\">Run {} of {}, started {}. Means "
       "of both runs, with intervals of their ratio; a change of less than {:.0f}&nbsp;% counts as unchanged. The runs "
-      "were not interleaved: other changes between them affect the numbers, and of many cells some differ by "
-      "chance.</p>\n",
+      "were not interleaved: other changes between them affect the numbers. Verdicts are corrected for the number of "
+      "comparisons (Holm): at most 5&nbsp;% of runs without a change would have a cell that is better or worse.</p>\n",
       escape(verdict_line(comparison)), comparison.run.id, escape(comparison.database),
       escape(comparison.run.started_at), comparison.tolerance * 100);
   out += cautions(comparison.differences);

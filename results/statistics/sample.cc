@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <random>
 
@@ -15,6 +16,18 @@ constexpr double kFence = 1.5;
 
 double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Count, mean and deviation alone.
+Summary moments(std::span<const double> values) {
+  Summary summary;
+  summary.count = values.size();
+  summary.mean = mean_of(values);
+  if (values.size() < 2) return summary;
+  double squares = 0;
+  for (const double value : values) squares += (value - summary.mean) * (value - summary.mean);
+  summary.deviation = std::sqrt(squares / static_cast<double>(values.size() - 1));
+  return summary;
 }
 
 /// The mean of as many draws as there are values.
@@ -56,6 +69,28 @@ Interval middle(std::vector<double> resamples, double centre, double stretch) {
   return {centre - (centre - low) * stretch, centre + (high - centre) * stretch};
 }
 
+/// `difference` by its standard error, as a probability. Without spread any difference is certain.
+double p_of(double difference, double error, std::size_t freedom) {
+  if (error > 0) return student_tail(std::abs(difference) / error, freedom);
+  return difference == 0 ? 1 : 0;
+}
+
+/// Welch's test of the means of two samples' logarithms.
+double welch(std::span<const double> a, std::span<const double> b) {
+  double difference = 0, variance = 0, by_freedom = 0;
+  for (const auto& [values, sign] : {std::pair(a, -1.), std::pair(b, 1.)}) {
+    std::vector<double> logarithms(values.size());
+    std::ranges::transform(values, logarithms.begin(), [](double value) { return std::log(value); });
+    const Summary of = moments(logarithms);
+    const double own = of.deviation * of.deviation / static_cast<double>(values.size());
+    difference += sign * of.mean;
+    variance += own;
+    by_freedom += own * own / static_cast<double>(values.size() - 1);
+  }
+  const double freedom = by_freedom > 0 ? variance * variance / by_freedom : 1;
+  return p_of(difference, std::sqrt(variance), std::max<std::size_t>(static_cast<std::size_t>(freedom), 1));
+}
+
 Change judge(double ratio, const Interval& interval, double tolerance) {
   const double most = 1 + tolerance;
   const double least = 1 / most;
@@ -77,18 +112,11 @@ double quantile(std::span<const double> values, double share) {
 }
 
 Summary summarise(std::span<const double> values, std::uint64_t seed) {
-  Summary summary;
-  summary.count = values.size();
-  summary.mean = mean_of(values);
+  Summary summary = moments(values);
   summary.median = quantile(values, 0.5);
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   summary.least = *least;
   summary.greatest = *greatest;
-  if (values.size() > 1) {
-    double squares = 0;
-    for (const double value : values) squares += (value - summary.mean) * (value - summary.mean);
-    summary.deviation = std::sqrt(squares / static_cast<double>(values.size() - 1));
-  }
   const double lower = quantile(values, 0.25);
   const double upper = quantile(values, 0.75);
   const double reach = kFence * (upper - lower);
@@ -116,6 +144,7 @@ Comparison compare(std::span<const double> baseline, std::span<const double> now
   const Interval interval = middle(std::move(logarithms), std::log(comparison.ratio),
                                    stretch_for(std::min(baseline.size(), now.size())));
   comparison.interval = Interval{std::exp(interval.low), std::exp(interval.high)};
+  comparison.p = welch(baseline, now);
   comparison.change = judge(comparison.ratio, *comparison.interval, tolerance);
   return comparison;
 }
@@ -131,8 +160,46 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
   comparison.ratio = std::exp(summary.mean);
   if (!summary.mean_interval) return comparison;
   comparison.interval = Interval{std::exp(summary.mean_interval->low), std::exp(summary.mean_interval->high)};
+  comparison.p = p_of(summary.mean, summary.deviation / std::sqrt(static_cast<double>(pairs)), pairs - 1);
   comparison.change = judge(comparison.ratio, *comparison.interval, tolerance);
   return comparison;
+}
+
+double student_tail(double t, std::size_t freedom) {
+  const double angle = std::atan(t / std::sqrt(static_cast<double>(freedom)));
+  const double cosine = std::cos(angle), sine = std::sin(angle);
+  const bool odd = freedom % 2 == 1;
+  double term = odd ? cosine : 1, sum = freedom == 1 ? 0 : term;
+  for (std::size_t i = odd ? 3 : 2; i < freedom; i += 2) {
+    term *= cosine * cosine * static_cast<double>(i - 1) / static_cast<double>(i);
+    sum += term;
+  }
+  const double inside = odd ? 2 / std::numbers::pi * (angle + sine * sum) : sine * sum;
+  return std::clamp(1 - inside, 0., 1.);
+}
+
+void correct_for_number(std::span<Comparison* const> family) {
+  std::vector<Comparison*> tested;
+  for (Comparison* const comparison : family)
+    if (comparison->p) tested.push_back(comparison);
+  std::ranges::stable_sort(tested, {}, [](const Comparison* comparison) { return *comparison->p; });
+  bool rejected = true;
+  for (std::size_t k = 0; k < tested.size(); ++k) {
+    rejected = rejected && *tested[k]->p <= (1 - kConfidence) / static_cast<double>(tested.size() - k);
+    Change& change = tested[k]->change;
+    if (!rejected && change != Change::same) change = Change::cannot_tell;
+  }
+}
+
+std::vector<PairComparison> compare_all_pairs(
+    std::size_t count, const std::function<Comparison(std::size_t, std::size_t)>& compare) {
+  std::vector<PairComparison> pairs;
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = i + 1; j < count; ++j) pairs.push_back({i, j, compare(i, j)});
+  std::vector<Comparison*> family;
+  for (PairComparison& pair : pairs) family.push_back(&pair.comparison);
+  correct_for_number(family);
+  return pairs;
 }
 
 std::size_t repetitions_needed(std::span<const double> values, double relative, std::size_t most) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -48,6 +49,9 @@ enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 struct Comparison {
   double ratio = 1;  ///< now / baseline: of the means, or for pairs the geometric mean of the pairs' ratios
   std::optional<Interval> interval;  ///< none for fewer than three values on a side
+  /// Probability of a difference this large if there is none, two-sided, by Student's t test of the logarithms
+  /// (of pairs: paired; else Welch's, with its degrees of freedom rounded down). None where `interval` is none.
+  std::optional<double> p;
   Change change = Change::cannot_tell;
 };
 
@@ -62,6 +66,25 @@ Comparison compare(std::span<const double> baseline, std::span<const double> now
 /// both shared. Equally many on both sides.
 Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now, double tolerance,
                          std::uint64_t seed = 1);
+
+/// Probability that Student's t with `freedom` > 0 degrees of freedom is at least `t` >= 0 away from 0
+/// (Abramowitz & Stegun, 26.7.3 and 26.7.4).
+double student_tail(double t, std::size_t freedom);
+
+/// Corrects comparisons that are read together for their number (Holm, A Simple Sequentially Rejective Multiple
+/// Test Procedure, Scandinavian Journal of Statistics 6(2), 1979). In order of p, the k-th of n stays better or
+/// worse only if p <= (1 - kConfidence) / (n - k + 1) for it and for all before it; the others become
+/// cannot_tell. So the probability that any of the n is called different by chance is at most 1 - kConfidence.
+/// Comparisons without p do not count.
+void correct_for_number(std::span<Comparison* const> family);
+
+struct PairComparison {
+  std::size_t first = 0, second = 0;
+  Comparison comparison;  ///< of the second to the first
+};
+/// compare(i, j) for all i < j < `count`, corrected for their number.
+std::vector<PairComparison> compare_all_pairs(
+    std::size_t count, const std::function<Comparison(std::size_t, std::size_t)>& compare);
 
 /// Repetitions in all until the interval of the mean is within `relative` of it on either side, by the spread
 /// so far (which the first three know badly: ask again as they come in); between `values.size()` and `most`.

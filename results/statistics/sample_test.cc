@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
+#include <tuple>
 
 namespace headcrash::statistics {
 namespace {
@@ -92,6 +95,82 @@ TEST(Comparison, PairsTakeOutASharedDrift) {
   EXPECT_EQ(compare(base, now, 0.02).change, Change::cannot_tell);
   EXPECT_EQ(compare_pairs(base, now, 0.02).change, Change::worse);
   EXPECT_NEAR(compare_pairs(base, now, 0.02).ratio, 1.03, 0.001);
+}
+
+/// Two-sided 5 % and 1 % points of Student's distribution (Abramowitz & Stegun, table 26.10).
+TEST(StudentTail, AgreesWithTheTable) {
+  for (const auto& [freedom, five, one] :
+       {std::tuple(1U, 12.706, 63.657), std::tuple(2U, 4.303, 9.925), std::tuple(3U, 3.182, 5.841),
+        std::tuple(4U, 2.776, 4.604), std::tuple(9U, 2.262, 3.250), std::tuple(30U, 2.042, 2.750)}) {
+    EXPECT_NEAR(student_tail(five, freedom), .05, 5e-5) << freedom;
+    EXPECT_NEAR(student_tail(one, freedom), .01, 1e-5) << freedom;
+    EXPECT_DOUBLE_EQ(student_tail(0, freedom), 1) << freedom;
+  }
+}
+
+TEST(Comparison, PairsHaveThePOfAPairedTest) {
+  // Logarithms of the ratios .1, .2, .3: mean .2, standard error .1 / sqrt(3), t 3.4641 with 2 degrees of freedom.
+  const std::vector<double> base = {1, 1, 1}, now = {std::exp(.1), std::exp(.2), std::exp(.3)};
+  EXPECT_NEAR(*compare_pairs(base, now, .02).p, .0742, 1e-4);
+  EXPECT_EQ(*compare_pairs(base, std::vector<double>{2, 2, 2}, .02).p, 0);
+  EXPECT_EQ(*compare_pairs(base, base, .02).p, 1);
+  EXPECT_FALSE(compare_pairs(std::vector<double>{1, 1}, std::vector<double>{2, 2}, .02).p);
+}
+
+TEST(Comparison, MeansHaveThePOfWelchsTest) {
+  // Logarithms 0, .1, .2 and .3, .4, .5: t = .3 / sqrt(2 * .01 / 3) = 3.674 with 4 degrees of freedom.
+  const std::vector<double> base = {1, std::exp(.1), std::exp(.2)},
+                            now = {std::exp(.3), std::exp(.4), std::exp(.5)};
+  EXPECT_NEAR(*compare(base, now, .02).p, .0213, 1e-4);
+}
+
+/// Holm's steps of 4 are .0125, .0167, .025 and .05.
+TEST(CorrectForNumber, StopsAtTheFirstThatIsNotSignificant) {
+  std::vector<Comparison> all(6);
+  const std::array<double, 4> p = {.03, .005, .04, .01};
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    all[i].p = p[i];
+    all[i].change = Change::worse;
+  }
+  all[4].change = Change::same;
+  all[5].p = .9;
+  all[5].change = Change::same;
+  std::vector<Comparison*> family;
+  for (Comparison& each : std::span(all).first(5)) family.push_back(&each);
+  correct_for_number(family);
+  EXPECT_EQ(all[0].change, Change::cannot_tell) << ".03 is beyond the third step";
+  EXPECT_EQ(all[1].change, Change::worse);
+  EXPECT_EQ(all[2].change, Change::cannot_tell) << ".04 is within the last step, but the third failed";
+  EXPECT_EQ(all[3].change, Change::worse);
+  EXPECT_EQ(all[4].change, Change::same) << "without p";
+  EXPECT_EQ(all[5].change, Change::same) << "not in the family";
+}
+
+/// Of contests between equals at most 5 % name any difference; without the correction most do.
+TEST(CorrectForNumber, EqualsAreSeldomToldApart) {
+  constexpr std::size_t kContests = 300, kEntrants = 8, kRepetitions = 5;
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal(0, .2);
+  std::size_t corrected = 0, uncorrected = 0;
+  const auto differs = [](const Comparison& c) {
+    return c.change == Change::better || c.change == Change::worse;
+  };
+  for (std::size_t contest = 0; contest < kContests; ++contest) {
+    std::array<std::vector<double>, kEntrants> entrants;
+    for (auto& entrant : entrants)
+      for (std::size_t i = 0; i < kRepetitions; ++i) entrant.push_back(std::exp(normal(random)));
+    std::vector<Comparison> pairs;
+    for (std::size_t i = 0; i < kEntrants; ++i)
+      for (std::size_t j = i + 1; j < kEntrants; ++j)
+        pairs.push_back(compare_pairs(entrants[i], entrants[j], .02));
+    uncorrected += std::ranges::any_of(pairs, differs);
+    std::vector<Comparison*> family;
+    for (Comparison& pair : pairs) family.push_back(&pair);
+    correct_for_number(family);
+    corrected += std::ranges::any_of(pairs, differs);
+  }
+  EXPECT_GT(uncorrected, kContests / 3);
+  EXPECT_LT(corrected, kContests * 7 / 100);
 }
 
 /// By hand, with Student's distribution and the sample's deviation of 18.3: 16 values for 10 % (t = 2.13), 54

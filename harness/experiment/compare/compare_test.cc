@@ -14,7 +14,11 @@
 namespace headcrash::experiment::compare {
 namespace {
 
-TEST(Interval, ADifferenceWithinTheIntervalsIsNoWin) {
+bool beats(const Sample& a, const Sample& b) {
+  return Ranking({&a, &b}).beats(0, 1);
+}
+
+TEST(Ranking, ADifferenceWithinTheIntervalsIsNoWin) {
   EXPECT_TRUE(beats({10, 10.1, 9.9}, {20, 20.2, 19.9}));
   EXPECT_FALSE(beats({20, 20.2, 19.9}, {10, 10.1, 9.9}));
   EXPECT_FALSE(beats({10, 14, 6}, {11, 9, 13})) << "the mean is less, the seeds do not agree";
@@ -24,10 +28,19 @@ TEST(Interval, ADifferenceWithinTheIntervalsIsNoWin) {
   EXPECT_FALSE(beats({10, 10, 10}, {}));
 }
 
-TEST(Interval, TheBestIsNamedWithAllThatItDoesNotBeat) {
+TEST(Ranking, UnbeatenAreThoseThatNoOtherBeats) {
   const Sample slow{20, 21, 20}, fast{10, 10.2, 9.9}, as_fast{10.1, 10, 10.2}, failed{};
-  EXPECT_EQ(best_of({&slow, &as_fast, &failed, &fast}), (std::vector<std::size_t>{3, 1}));
-  EXPECT_TRUE(best_of({&failed}).empty());
+  EXPECT_EQ(Ranking({&slow, &as_fast, &failed, &fast}).unbeaten(), (std::vector<std::size_t>{3, 1}));
+  EXPECT_TRUE(Ranking({&failed}).unbeaten().empty());
+}
+
+/// The least mean is too noisy to beat anything, but one of the others beats the last.
+TEST(Ranking, ANoisyLeaderDoesNotHideADifferenceBehindIt) {
+  const Sample noisy{300, 1700, 991}, second{1009, 1010, 1011}, third{1099, 1100, 1101};
+  const Ranking ranking({&noisy, &second, &third});
+  EXPECT_FALSE(ranking.beats(0, 2));
+  EXPECT_TRUE(ranking.beats(1, 2));
+  EXPECT_EQ(ranking.unbeaten(), (std::vector<std::size_t>{0, 1}));
 }
 
 TEST(Interval, IsToldWhereItIsSeen) {

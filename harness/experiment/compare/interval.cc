@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 
 namespace headcrash::experiment::compare {
 namespace {
@@ -56,20 +57,24 @@ bool have_ratios(const Sample& a, const Sample& b) {
          std::ranges::all_of(b, positive);
 }
 
-bool beats(const Sample& a, const Sample& b) {
-  if (!have_ratios(a, b)) return false;
-  return statistics::compare_pairs(b, a, kTolerance).change == statistics::Change::better;
-}
-
-std::vector<std::size_t> best_of(const std::vector<const Sample*>& samples) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < samples.size(); ++i)
-    if (!samples[i]->empty()) order.push_back(i);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *mean_of(*samples[i]); });
-  std::vector<std::size_t> best;
-  for (const std::size_t i : order)
-    if (best.empty() || !beats(*samples[best.front()], *samples[i])) best.push_back(i);
-  return best;
+Ranking::Ranking(const std::vector<const Sample*>& samples)
+    : count_(samples.size()), beats_(count_ * count_, false) {
+  using statistics::Change;
+  const auto compare = [&](std::size_t i, std::size_t j) {
+    return have_ratios(*samples[i], *samples[j])
+               ? statistics::compare_pairs(*samples[i], *samples[j], kTolerance)
+               : statistics::Comparison{};
+  };
+  for (const auto& [i, j, comparison] : statistics::compare_all_pairs(count_, compare)) {
+    if (comparison.change == Change::worse) beats_[i * count_ + j] = true;
+    if (comparison.change == Change::better) beats_[j * count_ + i] = true;
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
+    const auto is_faster = [&](std::size_t other) { return beats(other, i); };
+    if (!samples[i]->empty() && std::ranges::none_of(std::views::iota(std::size_t{0}, count_), is_faster))
+      unbeaten_.push_back(i);
+  }
+  std::ranges::stable_sort(unbeaten_, {}, [&](std::size_t i) { return *mean_of(*samples[i]); });
 }
 
 }  // namespace headcrash::experiment::compare

@@ -35,10 +35,10 @@ std::vector<Contest> contests_of(const std::vector<const TimedTable*>& tables, D
   std::vector<Contest> contests;
   for (const TimedTable* const table : tables)
     for (std::size_t column = 0; column < table->columns.size(); ++column) {
-      Contest contest{.machine = table->name, .workload = table->columns[column].name};
+      std::vector<const Sample*> samples;
       for (const std::size_t place : contenders(*table, durability))
-        contest.samples.push_back(&table->outcomes[place][column].of(quantity));
-      contests.push_back(std::move(contest));
+        samples.push_back(&table->outcomes[place][column].of(quantity));
+      contests.emplace_back(table->name, table->columns[column].name, std::move(samples));
     }
   return contests;
 }
@@ -62,10 +62,10 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
                Durability durability) {
   Table shown{.name = fmt::format("wins, {}", name(durability)),
               .title = fmt::format("Who wins where, by user time: a cut may take: {}", name(durability)),
-              .columns = {"machine", "workload", "best and not beaten by it", "user time (s)", "the last",
+              .columns = {"machine", "workload", "beaten by none", "user time (s)", "the last",
                           "times as slow as the best (95 %)"}};
   for (const Contest& contest : contests) {
-    const auto best = best_of(contest.samples);
+    const auto& best = contest.ranking.unbeaten();
     if (best.empty()) continue;
     std::string winners;
     for (const std::size_t i : best) winners += (winners.empty() ? "" : ", ") + names[i];
@@ -114,7 +114,7 @@ Table price(const std::vector<const TimedTable*>& tables) {
         samples.reserve(places.size());
         for (const std::size_t place : places)
           samples.push_back(&table->outcomes[place][column].of(Quantity::user));
-        const auto best = best_of(samples);
+        const auto best = Ranking(samples).unbeaten();
         cells.push_back(best.empty() ? "-" : rows()[table->row_numbers[places[best.front()]]].name);
         cells.push_back(best.empty() ? "-" : ratio_told(*samples[best.front()], free));
       }
@@ -126,14 +126,13 @@ Table price(const std::vector<const TimedTable*>& tables) {
 /// A line a system: how often it is the best, what it loses, how soon it is back.
 Table one_line_each(const std::vector<const TimedTable*>& tables, const std::vector<RowLoss>& losses,
                     const std::vector<RecoveryTable>& recoveries) {
-  Table shown{
-      .name = "systems",
-      .title =
-          "A line a system: cells in which it is the best of its group or not beaten by it; what it loses; its "
-          "recovery on the largest file system",
-      .columns = {"system", "a cut may take", "best by user time", "best by work of the drives",
-                  "oldest lost, worst (s)", "fsynced, missing", "first mount, 44 GB (s)",
-                  "full consistency (s)"}};
+  Table shown{.name = "systems",
+              .title =
+                  "A line a system: cells in which none of its group beats it; what it loses; its "
+                  "recovery on the largest file system",
+              .columns = {"system", "a cut may take", "best by user time", "best by work of the drives",
+                          "oldest lost, worst (s)", "fsynced, missing", "first mount, 44 GB (s)",
+                          "full consistency (s)"}};
   const RecoveryTable* largest = nullptr;
   for (const RecoveryTable& table : recoveries)
     if (largest == nullptr || table.what.gb > largest->what.gb) largest = &table;
@@ -165,14 +164,13 @@ Table one_line_each(const std::vector<const TimedTable*>& tables, const std::vec
 }  // namespace
 
 std::size_t times_beaten(const std::vector<Contest>& contests, std::size_t first, std::size_t second) {
-  return static_cast<std::size_t>(std::ranges::count_if(contests, [&](const Contest& contest) {
-    return beats(*contest.samples[first], *contest.samples[second]);
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      contests, [&](const Contest& contest) { return contest.ranking.beats(first, second); }));
 }
 
 std::size_t times_best(const std::vector<Contest>& contests, std::size_t contender) {
   return static_cast<std::size_t>(std::ranges::count_if(contests, [&](const Contest& contest) {
-    const auto best = best_of(contest.samples);
+    const auto& best = contest.ranking.unbeaten();
     return std::ranges::find(best, contender) != best.end();
   }));
 }
@@ -186,7 +184,7 @@ Table times_the_best(const std::vector<Contest>& contests, const std::vector<std
       .columns = {"machine", "workload"}};
   shown.columns.insert(shown.columns.end(), names.begin(), names.end());
   for (const Contest& contest : contests) {
-    const auto best = best_of(contest.samples);
+    const auto& best = contest.ranking.unbeaten();
     if (best.empty()) continue;
     const Figure least = mean_of(*contest.samples[best.front()]);
     std::vector<std::string> cells{contest.machine, contest.workload};
@@ -220,8 +218,9 @@ std::vector<ClaimAnswer> summary(Context& context) {
   }
   answer.tables.push_back(price(tables));
   answer.remarks.push_back(
-      "A system beats another one where, seed by seed, the whole interval of their ratio at 95 % is on one side of 1 and "
-      "the ratio is beyond 2 %. Who is not beaten by the best is named with it, and has a star among the multiples.");
+      "A system beats another one where, seed by seed, the whole interval of their ratio at 95 % is on one side of 1, "
+      "the ratio is beyond 2 %, and a t test of all pairs of the cell, corrected for their number (Holm), says so at "
+      "95 %. Systems that none beats are named as winners, and have a star among the multiples.");
   return {answer};
 }
 

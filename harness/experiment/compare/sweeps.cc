@@ -57,8 +57,10 @@ std::string best_setting(const Sweep& sweep, const std::vector<Outcome>& outcome
   std::vector<const Sample*> samples;
   samples.reserve(outcomes.size());
   for (const Outcome& each : outcomes) samples.push_back(&each.of(Quantity::user));
+  const Ranking ranking(samples);
   std::string names;
-  for (const std::size_t i : best_of(samples)) names += (names.empty() ? "" : ", ") + sweep.settings[i].name;
+  for (const std::size_t i : ranking.unbeaten())
+    names += (names.empty() ? "" : ", ") + sweep.settings[i].name;
   return names;
 }
 
@@ -89,7 +91,7 @@ std::vector<ClaimAnswer> run(Context& context, const Sweep& sweep) {
                   .title = fmt::format("{} ({})", name(quantity), unit(quantity)),
                   .columns = {"system"}};
       for (const Setting& setting : sweep.settings) shown.columns.push_back(setting.name);
-      if (quantity == Quantity::user) shown.columns.emplace_back("best, and not beaten by it");
+      if (quantity == Quantity::user) shown.columns.emplace_back("beaten by none");
       for (std::size_t r = 0; r < sweep.numbers.size(); ++r) {
         const std::string row = full_name(rows()[sweep.numbers[r]]);
         const auto from =
