@@ -1,22 +1,32 @@
 #!/bin/sh
-# Explores lists of this folder in guests: a line for each list and adapter, "list,adapter,outcome,states,finding".
+# Explores lists of lists.txt in guests and prints a line for each list and adapter:
+# "list,adapter,outcome,states,finding".
 #
-#   run.sh PATH/TO/headcrash ADAPTER[,ADAPTER...] LIST.txt...
-#   OPTIONS="--guest virtual"           further options of explore
+#   run.sh PATH/TO/headcrash ADAPTER[,ADAPTER...] [LIST...]     default: all lists
+#   run.sh --print LIST                                         prints one list
+#   OPTIONS="--guest virtual"                                   further options of explore
 #
 # Lists of btrfs run on btrfs only. Each guest ends before the next one starts.
 set -eu
-[ $# -ge 3 ] || { echo "usage: run.sh headcrash ADAPTER[,ADAPTER...] LIST.txt..." >&2; exit 2; }
+lists=$(dirname "$0")/lists.txt
+print_list() {
+  awk -v name="$1" '/^## / { inside = $2 == name; found = found || inside; next } inside; END { exit !found }' "$lists" ||
+    { echo "run.sh: lists.txt has no list $1" >&2; exit 2; }
+}
+if [ "${1:-}" = --print ] && [ $# -eq 2 ]; then print_list "$2"; exit; fi
+[ $# -ge 2 ] || { echo "usage: run.sh headcrash ADAPTER[,ADAPTER...] [LIST...], or run.sh --print LIST" >&2; exit 2; }
 headcrash=$1 adapters=$(echo "$2" | tr , ' ')
 shift 2
+# shellcheck disable=SC2046
+[ $# -gt 0 ] || set -- $(sed -n 's/^## //p' "$lists")
 out=$(mktemp)
-trap 'rm -f "$out"' EXIT
-for list; do
-  name=$(basename "$list" .txt)
+trap 'rm -f "$out" "$out.err" "$out.txt"' EXIT
+for name; do
+  print_list "$name" >"$out.txt"
   for adapter in $adapters; do
     case $name in btrfs-*) case $adapter in btrfs*) ;; *) continue ;; esac ;; esac
     status=0
-    "$headcrash" explore --fs "$adapter" --workload "$list" --strategy lose-all,prefix --size 320M --budget 60 --jobs 1 \
+    "$headcrash" explore --fs "$adapter" --workload "$out.txt" --strategy lose-all,prefix --size 320M --budget 60 --jobs 1 \
       ${OPTIONS:-} --quiet --json >"$out" 2>"$out.err" || status=$?
     python3 - "$name" "$adapter" "$status" "$out" "$out.err" <<'P'
 import json, sys
@@ -37,4 +47,3 @@ print(f'{name},{adapter},{outcome},{told["checked"]},"{what}"', flush=True)
 P
   done
 done
-rm -f "$out.err"
