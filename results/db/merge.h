@@ -1,9 +1,9 @@
 #pragma once
 // Databases of shards into one: what many machines did as if one had done it.
 //
-//   a.db: run "seq2-ext4" 1f..-0/3 --+
-//   b.db: run "seq2-ext4" 1f..-1/3 --+--> merged.db: run "seq2-ext4" 1f..-0/1
-//   c.db: run "seq2-ext4" 1f..-2/3 --+
+//   a.db: run "seq2-sample" 1f..-0/3 --+
+//   b.db: run "seq2-sample" 1f..-1/3 --+--> merged.db: run "seq2-sample" 1f..-0/1
+//   c.db: run "seq2-sample" 1f..-2/3 --+
 //
 // Runs whose digests are the same but for the shard become one run. It is finished when every shard is there
 // and finished; else `headcrash campaign --resume` on the merged database does what is missing. Artefacts are
@@ -29,7 +29,7 @@ struct MergeOutcome {
   std::size_t doubled_runs = 0;       ///< experiments that several databases hold, each taken once
   std::size_t doubled = 0;            ///< trials that an earlier database had already, with the same verdict
   std::size_t artefacts_missing = 0;  ///< files that are not where their database says
-  /// Sentences: "seq2-ext4: 2 of 3 shards are there; ...", "seq2-ext4: made with different versions".
+  /// Sentences: "seq2-sample: 2 of 3 shards are there; ...", "seq2-sample: made with different versions".
   std::vector<std::string> remarks;
 };
 
