@@ -206,6 +206,7 @@ for page in "$top"/docs/*.md; do
   ! grep -q '^```$' "$top/$page.md" || run_document "$page" < <(markdown "$page.md")
 done
 run_document HACKING < <(markdown HACKING.md)
+run_document ADDING < <(markdown ADDING.md)
 run_document WALKTHROUGH < <(markdown fs-adapters/examples/WALKTHROUGH.md)
 run_document help < <(help_texts)
 run_document manual < <(manual)
