@@ -200,7 +200,7 @@ TEST_F(MergeTest, ACopyOfAnExperimentIsLeftOut) {
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM phase"), 2);
 }
 
-/// Gives this process a mount namespace; one who is not root also needs a user namespace to be root in.
+/// Gives this process a mount namespace. Without root it also needs a user namespace.
 bool enter_own_namespaces() {
   const std::string map = fmt::format("0 {} 1", geteuid());
   if (geteuid() == 0) return unshare(CLONE_NEWNS) == 0;

@@ -49,8 +49,8 @@ enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 struct Comparison {
   double ratio = 1;  ///< now / baseline: of the means, or for pairs the geometric mean of the pairs' ratios
   std::optional<Interval> interval;  ///< none for fewer than three values on a side
-  /// Probability of a difference this large if there is none, two-sided, by Student's t test of the logarithms
-  /// (of pairs: paired; else Welch's, with its degrees of freedom rounded down). None where `interval` is none.
+  /// Probability of a difference at least this large between equals, two-sided, by Student's t test of the
+  /// logarithms (paired for pairs; else Welch's, with its degrees of freedom rounded down). Unset if `interval` is.
   std::optional<double> p;
   Change change = Change::cannot_tell;
 };

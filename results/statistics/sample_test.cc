@@ -146,7 +146,7 @@ TEST(CorrectForNumber, StopsAtTheFirstThatIsNotSignificant) {
   EXPECT_EQ(all[5].change, Change::same) << "not in the family";
 }
 
-/// Of contests between equals at most 5 % name any difference; without the correction most do.
+/// At most 5 % of contests between equals name a difference; without the correction a third does.
 TEST(CorrectForNumber, EqualsAreSeldomToldApart) {
   constexpr std::size_t kContests = 300, kEntrants = 8, kRepetitions = 5;
   std::mt19937_64 random(7);
