@@ -17,7 +17,7 @@ set(HEADCRASH_SANITIZE "" CACHE STRING "value of -fsanitize=, empty for none")
 # The check preset leaves them out: the sanitizer presets build and run them. A test that cannot run under a sanitizer,
 # or not in a sensible time, has the label `plain` and is always there.
 option(HEADCRASH_UNIT_TESTS "build unit tests and fuzzers with everything else" ON)
-option(HEADCRASH_WARNINGS_ARE_ERRORS "stop at warnings: for those who work on it, not for those who use it" ON)
+option(HEADCRASH_WARNINGS_ARE_ERRORS "stop at warnings; the presets for development set it" OFF)
 
 add_library(headcrash_options INTERFACE)
 target_compile_features(headcrash_options INTERFACE cxx_std_20)
