@@ -47,10 +47,6 @@ struct NameRecord {
   std::string symlink_target;
   bool operator==(const NameRecord&) const = default;
 
-  bool adds_name() const {
-    return operation == NameOperation::create || operation == NameOperation::link ||
-           operation == NameOperation::rename_add;
-  }
   bool removes_name() const {
     return operation == NameOperation::unlink || operation == NameOperation::rename_remove;
   }

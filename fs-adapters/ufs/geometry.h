@@ -3,8 +3,7 @@
 //
 //   group 0:  boot  superblock | replica | header | inodes ... | data ............................ |
 //   group c:  data             | replica | header | inodes ... | data ............................ |
-//             ^base            ^+superblock_offset  ^+inodes_offset ^+data_offset                    base of
-//             c+1
+//             ^base              ^+superblock_offset ^+inodes_offset ^+data_offset     base of c+1 ^
 //
 // With the feature foreign_block the list of foreign inodes goes on in a block behind the header (busy_marks.h).
 // With a stagger (old file systems) what begins with the replica is moved by group_start() - group_base().

@@ -2,13 +2,13 @@
 // Soft Updates: all metadata writes are delayed; what must not be seen on the disk yet is undone in what is
 // sent, and what must not be released yet is deferred (Ganger and Patt 1994, section 4.2 and the appendix).
 //
-//   kept for an inode (number)                     kept for a block (key)
-//     allocdirect  undo: pointer, size               allocsafe   its write satisfies an allocdirect or
-//     -indirect addsafe      its write satisfies an add        add         undo: the entry's inode number
-//     freeblocks   -> work item                      remove      -> work item: lower the count
-//     free file    -> work item                      indirdep    a safe copy, sent in its place, and its
-//                                                                allocindirects
-//                                                    freeblocks  of an indirect block -> work item
+//   kept for an inode (number)               kept for a block (key)
+//     allocdirect  undo: pointer, size         allocsafe   its write satisfies an allocdirect, -indirect
+//     addsafe      its write satisfies an add  add         undo: the entry's inode number
+//     freeblocks   -> work item                remove      -> work item: lower the count
+//     free file    -> work item                indirdep    a safe copy, sent in its place, and its
+//                                                          allocindirects
+//                                              freeblocks  of an indirect block -> work item
 //
 // An inode passes two stages: what was changed in core must have been copied to the block (`staged`) before a
 // write of the block can carry it. A write carries what is in the block when it is issued (`carried` is the

@@ -78,10 +78,6 @@ class Volume {
     return {.object = inode, .block = block};
   }
   VfsResult<os::HeldBuffer> read_block(FragmentAddress at);  ///< a whole block of metadata by its place
-  Timestamp timestamp() const {
-    return {.seconds = static_cast<std::int32_t>(executor.now() / kNsPerSecond),
-            .nanoseconds = static_cast<std::int32_t>(executor.now() % kNsPerSecond)};
-  }
 
   // What schemes call when the time has come.
   VfsResult<void> free_extents(const std::vector<Extent>& extents);

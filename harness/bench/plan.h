@@ -1,9 +1,8 @@
 #pragma once
 // The order of a benchmark's trials, and when a cell has been repeated often enough.
 //
-//   round 0: every cell once, in an order drawn from the seed      ] interleaved: what drifts (a warm
-//   machine, round 1: every cell once, in another order                     ] a busy neighbour) meets all
-//   cells alike
+//   round 0: every cell once, in an order drawn from the seed    ] interleaved: drift (a warm machine,
+//   round 1: every cell once, in another order                   ] a busy neighbour) meets all cells alike
 //   ...
 //   from round `least` on: only cells whose interval is still too wide, up to `most`
 //

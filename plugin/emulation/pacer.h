@@ -17,8 +17,7 @@
 // client has it at the modelled one at the earliest.
 //
 //   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves ....way to the client.... |
-//                              ^ kPrepareNs           ^ instant - lead                         ^ instant, or
-//                              later
+//                              ^ kPrepareNs           ^ instant - lead      instant, or later ^
 //
 // With clock=off a request is submitted at simulation.now() and events run under the mutex until it is
 // complete; nobody ever waits.

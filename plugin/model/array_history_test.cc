@@ -1,8 +1,7 @@
 // Random histories on arrays against a plain reference, told per sector:
 //
-//   allowed       the values that a read may return: the last completed write's, and those of writes under
-//   way after a cut   of a sector whose write was under way: old or new, within a torn sector a mixture of
-//   both
+//   allowed       values that a read may return: the last completed write's, and those of writes in flight
+//   after a cut   a sector whose write was in flight is old or new, a torn sector a mixture of both
 //
 // Members fail, are rebuilt and have unreadable sectors while requests run; the power goes at any instant.
 // Afterwards the stores are looked at by themselves: parity must be right wherever the profile promises it.

@@ -19,8 +19,7 @@
 //    earlier and ahead of all later ones, so clean means at least what was promised; also a sector whose
 //    older version is just being destaged is only done when the newer one has landed.
 //  * A write with fua, or one larger than the cache, goes straight to the medium when its turn comes. What is
-//  cached
-//    of the same sectors is dropped at that moment: it is older, and was never promised to be durable.
+//    cached of the same sectors is dropped at that moment: it is older, and was never promised to be durable.
 //  * With the cache off every write goes straight to the medium.
 //
 // The read-ahead after the last command does not count as busy time. Write-back is in disk_write_back.cc,

@@ -1,9 +1,8 @@
 #pragma once
 // A run of an array's data as its members see it.
 //
-//   pieces, in order of the host's data    | D0 | D1 | D2 | D3 | D0' | D1' |        one stripe unit each, or
-//   less a buffer by members                    | D0 D0' | D1 D1' | D2 | D3 |            what adjoins is one
-//   command
+//   pieces, in order of the host's data    | D0 | D1 | D2 | D3 | D0' | D1' |   one stripe unit or less
+//   a buffer by members                    | D0 D0' | D1 D1' | D2 | D3 |       adjacent pieces: one command
 
 #include <algorithm>
 #include <array>

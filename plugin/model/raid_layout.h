@@ -1,13 +1,15 @@
 #pragma once
 // Where the sectors of an array lie on its members.
 //
-//   RAID-5, left-symmetric, 5 members        a member from its first LBA on
-//   stripe  m0  m1  m2  m3  m4               | superblock A | superblock B | prewrite area | region bits |
-//   data ...
-//     0     D0  D1  D2  D3  P                  8 sectors      8 sectors      profile         if used
-//     1     D1  D2  D3  P   D0
-//     2     D2  D3  P   D0  D1               RAID-6: Q follows P, the data follows Q. RAID-4: P stays on the
-//     last.
+//   RAID-5, left-symmetric, 5 members
+//   stripe  m0  m1  m2  m3  m4
+//     0     D0  D1  D2  D3  P
+//     1     D1  D2  D3  P   D0      RAID-6: Q follows P, the data follow Q.
+//     2     D2  D3  P   D0  D1      RAID-4: P stays on the last member.
+//
+//   a member from its first LBA on
+//   | superblock A | superblock B | prewrite area | region bits | data ...
+//     8 sectors      8 sectors      profile         if used
 //
 // The rotation is the one that Linux md calls left-symmetric (its default), so that a sequential read visits
 // all members in turn. A *role* is a place in a stripe: 0..data-1 the data columns, then P, then Q; the

@@ -59,7 +59,6 @@ class StageServer {
   /// A stage of its own for one connection: a state of the server's recording. Errors: there is no such
   /// recording, or no such state.
   Result<std::unique_ptr<Stage>> private_stage(const std::string& id);
-  bool has_recording() const { return options_.recording.has_value(); }
 
  private:
   explicit StageServer(const StageServerOptions& options);

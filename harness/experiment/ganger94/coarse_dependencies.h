@@ -5,9 +5,10 @@
 // back here, all writes are delayed as in No Order; the graph is only drawn, and what would have happened to
 // it is counted:
 //
-//   create   the directory's block waits for the inode's        remove   the inode's block for the
-//   directory's block    whatever points to it waits for it                  free     the map's block for the
-//   pointer's
+//   create   the directory's block waits for the inode's
+//   block    whatever points to it waits for it
+//   remove   the inode's block waits for the directory's
+//   free     the map's block waits for the pointer's
 //
 // An inode's block holds 32 inodes and a directory's block many names, so that a creation and a removal that
 // have nothing to do with each other wait for each other: a cycle, which somebody has to break by a

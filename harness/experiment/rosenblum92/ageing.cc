@@ -230,7 +230,6 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
 }
 
 VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
-  ++lives_ended_;
   bytes_written_ += bytes_at_end(number, life);
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
   constexpr std::uint32_t kName = 1U << 30;  // other draws than those of its blocks

@@ -79,7 +79,6 @@ class Ageing {
   std::uint64_t bytes_in_use() const;
   double mean_lifetime_hours() const { return mean_lifetime_hours_; }
   std::uint64_t bytes_written() const { return bytes_written_; }
-  std::uint64_t lives_ended() const { return lives_ended_; }
 
  private:
   /// A file's life, or that of the files that die together.
@@ -121,7 +120,7 @@ class Ageing {
   std::vector<std::uint32_t> by_age_;  ///< groups, the oldest first
   Deaths deaths_;
   double mean_lifetime_hours_ = 0, median_lifetime_hours_ = 0;
-  std::uint64_t bytes_written_ = 0, lives_ended_ = 0;
+  std::uint64_t bytes_written_ = 0;
 };
 
 }  // namespace headcrash::experiment::rosenblum92

@@ -24,8 +24,8 @@
 //
 // With faults (RunOptions::faults) requests of the mounted system fail, and the run continues:
 //
-//   mount  mark "begin", from here on faults   operation, pause ...   mark "end"   the daemons   unmount, and
-//   a while for who would write after it
+//   mount  mark "begin"  operation, pause ...  mark "end"  the daemons  unmount  a while without writes
+//                        ^ faults from here on
 //
 // fsync and sync that fail promise nothing and may be tried again. Any other operation that fails with EIO
 // ends the run, since what it left in memory is not what the oracle can follow. The recording ends with the
