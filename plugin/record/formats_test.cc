@@ -280,6 +280,24 @@ TEST_F(FormatsTest, BrokenDmLogsAreRefusedByEntryAndOffset) {
   EXPECT_NE(refusal(super(1) + entry(0, 0, 32, 0)).find("unknown flags"), std::string::npos);
 }
 
+TEST_F(FormatsTest, DamagedBytesAreNotExported) {
+  {
+    auto writer = RecordingWriter::create(folder_ / "run.hcrec", {1, {{"hd0", "t", 64, 1}}});
+    ASSERT_TRUE(writer);
+    const auto data = filled(1, 0x77);
+    (*writer)->submitted(0, 1, {.id = 1, .op = model::Op::write, .lba = 3, .sectors = 1, .data = data});
+    (*writer)->acknowledged(0, {.id = 1});
+  }
+  std::string bytes = text_of("run.hcrec");
+  bytes[bytes.find(std::string(kSector, 0x77)) + 5] ^= 1;
+  put("bad.hcrec", bytes);
+  EXPECT_TRUE(export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "good.log"));
+  const auto exported = export_dm_log_writes(folder_ / "bad.hcrec", 0, folder_ / "bad.log");
+  ASSERT_FALSE(exported);
+  EXPECT_NE(exported.error().problem.find("checksum"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder_ / "bad.log"));
+}
+
 // ---- Text
 
 std::vector<std::string> lines_of(const std::string& text) {
