@@ -101,8 +101,10 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {"raid1", RaidLevel::raid1, 3}, {"raid1_of_two", RaidLevel::raid1, 2},    {"raid4", RaidLevel::raid4, 4},
-    {"raid5", RaidLevel::raid5, 4}, {"raid5_4k", RaidLevel::raid5, 4, 16, 8}, {"raid6", RaidLevel::raid6, 5},
+    {"raid1", RaidLevel::raid1, 3},        {"raid1_of_two", RaidLevel::raid1, 2},
+    {"raid4", RaidLevel::raid4, 4},        {"raid5", RaidLevel::raid5, 4},
+    {"raid5_of_two", RaidLevel::raid5, 2}, {"raid5_4k", RaidLevel::raid5, 4, 16, 8},
+    {"raid6", RaidLevel::raid6, 5},
 };
 constexpr std::uint64_t kSeeds = 12;
 
