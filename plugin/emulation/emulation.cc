@@ -213,6 +213,8 @@ DeviceStatistics Emulation::device_statistics(model::DeviceId id, const DeviceTo
   const profiles::PlannedDevice& planned = plan_.all[id];
   const DeviceTotals interval = difference(totals, totals_before_[id]);
   DeviceStatistics told{.name = planned.name, .profile = planned.profile, .sectors = planned.sectors};
+  told.physical_sector_bytes =
+      built_.all[id].device->characteristics().physical_sector_sectors * model::kSectorBytes;
   told.queue_depth = built_.all[id].device->characteristics().queue_depth;
   told.counters = interval.device;
   if (planned.parent) told.parent = plan_.all[*planned.parent].name;
