@@ -43,6 +43,21 @@ void summarise(Entrant& entrant, bool to_quiescence) {
   standing.kind = kind_of(standing);
 }
 
+/// Where a job fixes the time of some measurements, all are ranked by the time of an operation.
+void rank_by_operation(Contest& contest) {
+  const auto is_fixed = [](const Entrant& entrant) {
+    return std::ranges::any_of(entrant.measurements, &Measurement::fixed_time);
+  };
+  contest.by_operation = std::ranges::any_of(contest.entrants, is_fixed);
+  if (!contest.by_operation) return;
+  for (Entrant& entrant : contest.entrants) {
+    for (Measurement& m : entrant.measurements) {
+      m.elapsed_ms = m.rate.value_or(0) > 0 ? 1000 / *m.rate : 0;
+      m.quiescent_ms.reset();
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view unranked_name(Standing::Kind kind) {
@@ -78,6 +93,7 @@ statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entr
 }
 
 void rank(Contest& contest) {
+  rank_by_operation(contest);
   contest.to_quiescence = std::ranges::all_of(contest.entrants, [](const Entrant& entrant) {
     return std::ranges::all_of(entrant.measurements,
                                [](const Measurement& m) { return m.quiescent_ms.has_value(); });
