@@ -255,7 +255,7 @@ Result<DmLogSummary> copy(DmLog& log, RecordingWriter& into) {
     if (auto added = importer.add(**entry); !added) return pass_on(added);
     if (into.error()) return tl::unexpected<Error>(*into.error());
   }
-  if (auto flushed = into.flush(); !flushed) return pass_on(flushed);
+  if (auto closed = into.close(); !closed) return pass_on(closed);
   importer.summary.uncounted = log.uncounted();
   importer.summary.without_super = log.without_super();
   return importer.summary;

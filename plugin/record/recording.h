@@ -45,6 +45,7 @@ class RecordingWriter : public model::MachineObserver {
   void power_changed(model::TimeNs at, model::PowerState state) override;
 
   Result<void> flush();                       ///< hands everything to the kernel
+  Result<void> close();                       ///< flush(), and closes the file; nothing may follow
   const std::optional<Error>& error() const;  ///< the first host error; later events are dropped
   std::uint64_t bytes() const;                ///< length of the log, with what the kernel does not have yet
 
