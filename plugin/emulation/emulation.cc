@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <random>
 
+#include "plugin/base/error_text.h"
 #include "plugin/emulation/transport_time.h"
 #include "plugin/profiles/shutdown.h"
 
@@ -96,7 +97,7 @@ Result<std::unique_ptr<Emulation>> Emulation::create(const Settings& settings, H
     if (auto added = self->add_fault_now(fault); !added) return pass_on(added);
   if (settings.cut) {
     const auto armed = self->arm(*settings.cut, *model::parse_cut_trigger(*settings.cut));
-    if (!armed) return fail("cut", armed.error().message());
+    if (!armed) return tl::unexpected(base::within("cut", armed.error()));
   }
   self->totals_before_.resize(self->plan_.all.size());
   self->interval_wall_start_ = wall_now();
