@@ -309,7 +309,8 @@ std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) 
   if (job.tool != "fio" || job.fio.runtime_s <= 0) return std::nullopt;
   if (job.fio.time_based) return job.fio.runtime_s;
   const std::size_t begin = text.find('{');
-  for (const json& one : json::parse(begin == std::string::npos ? text : text.substr(begin)).at("jobs"))
+  const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
+  for (const json& one : all.at("jobs"))
     if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000) return job.fio.runtime_s;  // stopped by it
   return std::nullopt;
 }
