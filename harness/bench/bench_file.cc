@@ -358,9 +358,10 @@ bool BenchWorkload::runs_with(const adapters::LinuxAdapter& filesystem) const {
 
 std::string parameters_text(const BenchWorkload& workload) {
   if (workload.tool) {
-    return fmt::format(
-        "job={:016x}",
-        run::hash_text(fmt::format("{} {}", workload.tool->job, fmt::join(workload.tool->options, " ")), 0));
+    return fmt::format("job={:016x}", run::hash_text(fmt::format("{} {}{}", workload.tool->job,
+                                                                 fmt::join(workload.tool->options, " "),
+                                                                 fmt::join(workload.tool->fio.iologs, "")),
+                                                     0));
   }
   std::string text;
   for (const auto& [key, value] : workload.arguments)

@@ -84,6 +84,7 @@ class BenchTrial {
   /// `name` is the phase's in the database.
   Step<void> recovery_step(const std::string& label, const char* name,
                            const std::function<Step<void>()>& work);
+  Step<void> put_long_file(const std::string& path, const std::string& text);
   Step<std::string> read_guest_file(const std::string& path);
   void conclude(const Step<void>& worked);
   void keep_console();
@@ -453,6 +454,8 @@ Step<void> BenchTrial::run_tool() {
     const auto put = call({{"do", "put"}, {"path", command.job_path}, {"text", command.job_text}});
     if (!put) return tl::unexpected(put.error());
   }
+  for (const auto& [path, text] : command.more_files)
+    if (const auto put = put_long_file(path, text); !put) return put;
   if (!command.prepare.empty()) {
     tell("prepare");
     if (const auto prepared = exec(command.prepare); !prepared) return tl::unexpected(prepared.error());
@@ -483,6 +486,20 @@ Step<void> BenchTrial::run_tool() {
                             .app_bytes_read = report->bytes_read,
                             .app_bytes_written = report->bytes_written};
   return end_phase(*start, std::move(measure), std::move(report->metrics));
+}
+
+/// In pieces, each a message to the agent.
+Step<void> BenchTrial::put_long_file(const std::string& path, const std::string& text) {
+  constexpr std::size_t kPiece = 192 << 10;
+  std::vector<std::string> join{"busybox", "sh", "-c", "out=$1; shift; cat \"$@\" >\"$out\" && rm \"$@\"",
+                                "sh",      path};
+  for (std::size_t at = 0; at < text.size(); at += kPiece) {
+    join.push_back(fmt::format("{}.{}", path, at / kPiece));
+    const auto put = call({{"do", "put"}, {"path", join.back()}, {"text", text.substr(at, kPiece)}});
+    if (!put) return tl::unexpected(put.error());
+  }
+  if (const auto joined = exec(join); !joined) return tl::unexpected(joined.error());
+  return {};
 }
 
 /// In pieces: the agent keeps the end only of what a command writes.

@@ -5,19 +5,30 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "plugin/base/descriptor.h"
 #include "plugin/base/process.h"
+#include "plugin/model/store.h"
+#include "plugin/replay/trace_file.h"
 
 namespace headcrash::bench {
 namespace {
 
 constexpr std::chrono::seconds kLimit{10};
+constexpr std::uintmax_t kIologBytesMost = 16 << 20;
+constexpr std::uint64_t kReplayedBytesMin = 1 << 20;
 
 std::string first_line(std::FILE* file) {
   std::array<char, 4096> buffer{};
@@ -30,7 +41,74 @@ std::string first_line(std::FILE* file) {
   return line.starts_with(kFrom) ? line.substr(kFrom.size()) : line;
 }
 
+/// "key" and "value" of a line of a job; no value: empty.
+std::pair<std::string, std::string> key_and_value(const std::string& line) {
+  const auto trimmed = [](std::string_view text) {
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
+      text.remove_prefix(1);
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
+    return std::string(text);
+  };
+  const std::size_t equals = line.find('=');
+  return {trimmed(std::string_view(line).substr(0, equals)),
+          equals == std::string::npos ? "" : trimmed(std::string_view(line).substr(equals + 1))};
+}
+
+/// fio's times: seconds unless a unit says otherwise.
+double seconds_of(const std::string& text) {
+  char* rest = nullptr;
+  const double number = std::strtod(text.c_str(), &rest);
+  const std::string_view unit(rest);
+  if (unit == "ms") return number / 1e3;
+  if (unit == "us") return number / 1e6;
+  return number * (unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? 86'400 : 1);
+}
+
+/// Adds a log's text, and how far its requests reach.
+Result<void> take_iolog(const std::filesystem::path& path, FioExtras& extras) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) > kIologBytesMost && !error)
+    return fail(path.string(), fmt::format("is longer than {} MiB", kIologBytesMost >> 20),
+                "replay a part of it, or simulate it: headcrash simulate --trace");
+  auto log = replay::TraceFile::open(path.string(), std::nullopt);
+  if (!log) return pass_on(log);
+  using enum replay::TraceFormat;
+  if ((*log)->format().format != fio2 && (*log)->format().format != fio3)
+    return fail(path.string(), "is not a log of fio's", "write one with write_iolog=");
+  for (;;) {
+    const auto requests = (*log)->next();
+    if (!requests) return pass_on(requests);
+    if (requests->empty()) break;
+    for (const replay::TraceRequest& r : *requests)
+      extras.replayed_bytes = std::max(extras.replayed_bytes, (r.lbn + r.blocks) * model::kSectorBytes);
+  }
+  std::ifstream in(path, std::ios::binary);
+  extras.iologs.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  return {};
+}
+
 }  // namespace
+
+Result<FioExtras> take_fio_extras(std::string& job, const std::filesystem::path& beside) {
+  FioExtras extras{.replayed_bytes = kReplayedBytesMin};
+  const bool redirected = job.find("replay_redirect") != std::string::npos;
+  std::istringstream lines(job);
+  std::string changed;
+  for (std::string line; std::getline(lines, line);) {
+    const auto [key, value] = key_and_value(line);
+    if (key == "time_based") extras.time_based |= value != "0";
+    if (key == "runtime" || key == "timeout")
+      extras.runtime_s = std::max(extras.runtime_s, seconds_of(value));
+    if (key == "read_iolog") {
+      if (const auto taken = take_iolog(beside / value, extras); !taken) return pass_on(taken);
+      line = fmt::format("read_iolog={{iolog{}}}", extras.iologs.size() - 1);
+      if (!redirected) line += "\nreplay_redirect={root}/replayed";
+    }
+    changed += line + "\n";
+  }
+  if (!extras.iologs.empty()) job = std::move(changed);
+  return extras;
+}
 
 Result<void> check_fio_job(const std::string& job, const std::string& subject) {
   const base::Descriptor text(::memfd_create("fio-job", MFD_CLOEXEC));

@@ -27,12 +27,13 @@ Result<std::map<std::string, CellSamples>> samples_of(db::Database& database, st
   // A trial without measures is one row with an empty label.
   auto select = db::Statement::prepare(
       database.handle(),
-      "SELECT t.key, t.verdict, coalesce(m.label, ''), coalesce(m.quiescent_ms, m.elapsed_ms, 0) FROM trial "
-      "t "
+      "SELECT t.key, t.verdict, coalesce(m.label, ''), CASE WHEN EXISTS (SELECT 1 FROM metric x "
+      "WHERE x.phase_id = p.id AND x.name = ?2) THEN m.elapsed_ms / max(m.operations, 1) "
+      "ELSE coalesce(m.quiescent_ms, m.elapsed_ms, 0) END FROM trial t "
       "LEFT JOIN phase p ON p.trial_id = t.id LEFT JOIN measure m ON m.phase_id = p.id AND m.measured = 1 "
-      "WHERE t.run_id = ? ORDER BY t.repetition, t.id, p.ordinal");
+      "WHERE t.run_id = ?1 ORDER BY t.repetition, t.id, p.ordinal");
   if (!select) return pass_on(select);
-  select->bind(run);
+  select->bind(run, db::kFixedTimeMetric);
   std::map<std::string, CellSamples> samples;
   std::string last;
   while (true) {

@@ -34,6 +34,7 @@ using model::kNsPerMs;
 constexpr double kBytesPerMb = 1e6, kBytesPerMib = 1 << 20;
 constexpr const char* kFolder = "/run/bench";
 constexpr std::size_t kJobMost = 256 << 10;
+constexpr double kDbenchSeconds = 600;  ///< if -t does not say
 
 enum class Job {
   usual,  ///< there is one of ours
@@ -297,6 +298,23 @@ Result<std::string> take_job(const base::StrictTable& table, const std::filesyst
   return text;
 }
 
+/// How long the job takes whatever the file system does; nullopt: until it has done its work. Throws what
+/// parsing does.
+std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) {
+  if (job.tool == "dbench") {
+    const auto option = std::ranges::find(job.options, "-t");
+    const bool given = option != job.options.end() && std::next(option) != job.options.end();
+    return given ? number(*std::next(option)) : kDbenchSeconds;
+  }
+  if (job.tool != "fio" || job.fio.runtime_s <= 0) return std::nullopt;
+  if (job.fio.time_based) return job.fio.runtime_s;
+  const std::size_t begin = text.find('{');
+  const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
+  for (const json& one : all.at("jobs"))
+    if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000) return job.fio.runtime_s;  // stopped by it
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> tool_keys() {
@@ -327,6 +345,9 @@ Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem:
     if (const auto taken = table.take("job-file", file); !taken) return pass_on(taken);
     const auto good = check_fio_job(job.job, file.empty() ? table.subject("job") : (beside / file).string());
     if (!good) return pass_on(good);
+    auto extras = take_fio_extras(job.job, beside);
+    if (!extras) return pass_on(extras);
+    job.fio = std::move(*extras);
   }
   if (job.tool == "dbench") {
     if (const auto good = check_dbench_load(job.job, table.subject("job")); !good) return pass_on(good);
@@ -353,8 +374,16 @@ ToolCommand tool_command(const ToolJob& job, const std::string& root) {
   ToolCommand command;
   if (tool.job != Job::none) command.job_path = fmt::format("{}/{}.job", kFolder, job.tool);
   if (tool.report_in_file) command.report_path = fmt::format("{}/{}.report", kFolder, job.tool);
+  for (std::size_t i = 0; i < job.fio.iologs.size(); ++i)
+    command.more_files.emplace_back(fmt::format("{}/fio.iolog{}", kFolder, i), job.fio.iologs[i]);
   const auto fill = [&](const std::string& word) {
-    return filled_in(word, root, command.job_path, command.report_path);
+    std::string filled = filled_in(word, root, command.job_path, command.report_path);
+    for (std::size_t i = 0; i < command.more_files.size(); ++i) {
+      const std::string place = fmt::format("{{iolog{}}}", i);
+      if (const std::size_t at = filled.find(place); at != std::string::npos)
+        filled.replace(at, place.size(), command.more_files[i].first);
+    }
+    return filled;
   };
   const auto with_options = [&](const std::vector<std::string>& words) {
     std::vector<std::string> argv;
@@ -365,13 +394,21 @@ ToolCommand tool_command(const ToolJob& job, const std::string& root) {
   };
   command.argv = with_options(tool.argv);
   if (!tool.prepare.empty()) command.prepare = with_options(tool.prepare);
+  if (!job.fio.iologs.empty()) {
+    std::erase_if(command.argv, [](const std::string& word) { return word.starts_with("--directory="); });
+    command.prepare = {"busybox", "truncate", "-s", std::to_string(job.fio.replayed_bytes),
+                       root + "/replayed"};
+  }
   command.job_text = tool.job == Job::ours ? job.job : fill(job.job);
   return command;
 }
 
 Result<ToolReport> parse_report(const ToolJob& job, const std::string& text) {
   try {
-    return find_tool(job.tool)->parse(text);
+    ToolReport report = find_tool(job.tool)->parse(text);
+    if (const auto seconds = fixed_time_s(job, text))
+      report.metrics.push_back({db::kFixedTimeMetric, "s", *seconds});
+    return report;
   } catch (
       const std::exception& error) {  // of the JSON library, of regular expressions, of the parsers above
     constexpr std::size_t kShown = 400;

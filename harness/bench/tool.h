@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/bench/fio_job.h"
 #include "plugin/base/result.h"
 #include "plugin/base/strict_table.h"
 #include "results/db/database.h"
@@ -18,15 +19,17 @@ struct ToolJob {
   std::string tool;  ///< fio, postmark, dbench, fs_mark, sqlite, compile
   std::string job;   ///< fio's job file, postmark's commands, dbench's load, SQL; none for fs_mark
   std::vector<std::string> options;  ///< more words for its command line
+  FioExtras fio;                     ///< of fio's job
 };
 
 /// What is asked of the guest for it. `{root}` is the mount point, `{job}` the job's file.
 struct ToolCommand {
   std::vector<std::string> argv;
-  std::vector<std::string> prepare;  ///< before it, not measured; empty: nothing
-  std::string job_text;              ///< what is put there
-  std::string job_path;              ///< where the job is put; empty: nowhere
-  std::string report_path;           ///< where the tool leaves its report; empty: on standard output
+  std::vector<std::string> prepare;                             ///< before it, not measured; empty: nothing
+  std::string job_text;                                         ///< what is put there
+  std::string job_path;                                         ///< where the job is put; empty: nowhere
+  std::vector<std::pair<std::string, std::string>> more_files;  ///< path and text
+  std::string report_path;  ///< where the tool leaves its report; empty: on standard output
 };
 
 /// What it told.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace headcrash::bench {
 namespace {
 
@@ -139,6 +141,34 @@ TEST(Tool, CommandsNameRootAndJob) {
   EXPECT_EQ(command.argv.back(), "x=/mnt/y");
   EXPECT_EQ(command.argv[2], "--output=" + command.report_path);
   EXPECT_TRUE(tool_command({.tool = "fs_mark"}, "/mnt").job_path.empty());
+}
+
+TEST(Tool, AFixedTimeIsReported) {
+  const auto fixed = [](const ToolJob& job, const std::string& text) {
+    const auto report = parse_report(job, text);
+    EXPECT_TRUE(report) << report.error().message();
+    const auto found = std::ranges::find(report->metrics, db::kFixedTimeMetric, &db::MetricRecord::name);
+    return found == report->metrics.end() ? 0 : found->value;
+  };
+  const auto fio = [&](FioExtras extras, int took_ms) {
+    return fixed({.tool = "fio", .fio = std::move(extras)},
+                 R"({"jobs":[{"jobname":"a","job_runtime":)" + std::to_string(took_ms) + "}]}");
+  };
+  EXPECT_EQ(fio({.time_based = true, .runtime_s = 5}, 5001), 5);
+  EXPECT_EQ(fio({.runtime_s = 5}, 4000), 0) << "it had done its work";
+  EXPECT_EQ(fio({.runtime_s = 5}, 5000), 5) << "it was stopped";
+  EXPECT_EQ(fio({}, 5000), 0);
+}
+
+TEST(Tool, LogsOfRequestsArePutIntoTheGuest) {
+  const ToolJob job{.tool = "fio",
+                    .job = "[a]\nread_iolog={iolog0}\n",
+                    .fio = {.iologs = {"fio version 2 iolog\n"}, .replayed_bytes = 1 << 20}};
+  const ToolCommand command = tool_command(job, "/mnt");
+  ASSERT_EQ(command.more_files.size(), 1U);
+  EXPECT_NE(command.job_text.find("read_iolog=" + command.more_files[0].first), std::string::npos);
+  EXPECT_EQ(std::ranges::count(command.argv, "--directory=/mnt"), 0) << "fio 3.33 dies of it";
+  EXPECT_EQ(command.prepare.back(), "/mnt/replayed");
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <iostream>
+#include <system_error>
 
 #include "plugin/base/nearest.h"
 
@@ -34,6 +36,15 @@ int report_error(const Error& error, bool as_json) {
 
 void print(const nlohmann::json& value) {
   std::cout << value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+int finish_output(int exit_code) {
+  std::cout.flush();
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
+  const std::string reason = flushed || errno == 0 ? "" : ": " + std::generic_category().message(errno);
+  return report_error({"standard output", "cannot be written" + reason, "give it a place with room"}, false);
 }
 
 void add_database_option(CLI::App& command, std::string& database, MadeIfMissing made) {

@@ -69,6 +69,10 @@ int report_error(const Error& error, bool as_json);
 
 void print(const nlohmann::json& value);
 
+/// Hands standard output to the kernel. If not all of it could be written, prints one line on standard error
+/// and returns kUsage; else `exit_code`. main() ends every command with it.
+int finish_output(int exit_code);
+
 /// Set by SIGINT, SIGTERM and SIGHUP once catch_interrupts() was called; a second signal ends the program at
 /// once.
 const std::atomic<bool>& interrupted();

@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <limits>
-#include <system_error>
 
 #include "harness/explorer/lost_writes.h"
+#include "plugin/base/text_file.h"
 
 namespace headcrash::cli {
 namespace {
@@ -94,13 +92,7 @@ Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {
     page->facts.emplace_back("when the power returned", fmt::format("{}", fmt::join(of.faults, ", ")));
   page->log = of.log;
   page->reproduce = of.reproduce;
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << report::crash_page(*page);
-  if (!file.flush())
-    return fail(path.string(), "cannot be written: " + std::generic_category().message(errno),
-                "choose a folder that exists and can be written");
-  return {};
+  return base::write_text_file(path.string(), report::crash_page(*page));
 }
 
 Result<void> write_crash_file(const CrashFile& of, const fs::path& path) {

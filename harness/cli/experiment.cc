@@ -6,12 +6,12 @@
 
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <memory>
 
 #include "harness/cli/command.h"
 #include "harness/cli/terminal.h"
+#include "plugin/base/text_file.h"
 
 namespace headcrash::cli {
 namespace {
@@ -83,11 +83,8 @@ int run(const ExperimentArguments& arguments) {
       return report_error(kept.error(), arguments.as_json);
   }
   if (!arguments.csv.empty()) {
-    std::ofstream file(arguments.csv, std::ios::binary | std::ios::trunc);
-    file << experiment::as_csv(*outcome);
-    if (!file.flush())
-      return report_error(Error{arguments.csv, "cannot be written", "name a file in a folder that exists"},
-                          arguments.as_json);
+    if (const auto written = base::write_text_file(arguments.csv, experiment::as_csv(*outcome)); !written)
+      return report_error(written.error(), arguments.as_json);
   }
   if (!quiet) fmt::print(stderr, "{}\n", cost_of(*outcome));
   if (arguments.as_json)

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 
@@ -20,8 +19,10 @@
 #include "harness/explorer/failure_report.h"
 #include "harness/explorer/plain_checks.h"
 #include "harness/workload/catalogue.h"
+#include "plugin/base/named_file.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/size.h"
+#include "plugin/base/text_file.h"
 #include "plugin/record/recording.h"
 #include "plugin/states/run_history.h"
 
@@ -158,7 +159,7 @@ Result<void> open(const ExploreArguments& arguments, Explored& explored) {
                                                                           : explored.operations);
   if (!opened) return pass_on(opened);
   explored.workload = std::move(*opened);
-  explored.kept = fs::path(arguments.recording).parent_path();
+  explored.kept = base::folder_of(arguments.recording);
   explorer::RecordedWorkload& workload = explored.workload;
   if (explored.application) workload.application = explored.application;
   if (workload.application) explored.filesystem.guest.packages = workload.application->packages;
@@ -268,7 +269,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
 /// Without --record the recordings go with the scratch folder, but not when somebody will want to look at
 /// them.
 Result<void> keep_recordings(Explored& explored) {
-  const fs::path from = explored.workload.recording.parent_path();
+  const fs::path from = base::folder_of(explored.workload.recording);
   for (int number = 1; number < 10'000; ++number) {
     const fs::path to = fmt::format("explored-{}", number);
     std::error_code error;
@@ -349,17 +350,15 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
 Result<void> write_csv(const Explored& explored, const std::string& path) {
   std::vector<explorer::JudgedState> states = explored.states;
   std::ranges::sort(states, {}, &explorer::JudgedState::name);
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << "state,strategy,verdict\n";
+  std::string text = "state,strategy,verdict\n";
   for (const explorer::JudgedState& state : states)
-    file << fmt::format("{},{},{}\n", state.name, state.strategy, state.verdict);
-  if (file.flush()) return {};
-  return fail(path, "cannot be written", "make room, or name another file");
+    text += fmt::format("{},{},{}\n", state.name, state.strategy, state.verdict);
+  return base::write_text_file(path, text);
 }
 
 /// The first failure of each kind made small, its account and its page beside the recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
-  const fs::path folder = explored.workload.recording.parent_path();
+  const fs::path folder = base::folder_of(explored.workload.recording);
   const auto record =
       explorer::recorder_like(explored.filesystem, explored.workload, disk_options(arguments));
   if (!record) return pass_on(record);
@@ -374,9 +373,8 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
     if (interrupted()) return {};
     if (!report) return pass_on(report);
     const fs::path account = folder / fmt::format("failure-{}.txt", i + 1);
-    std::ofstream file(account);
-    file << report->account;
-    if (!file.flush()) return fail(account.string(), "cannot be written");
+    if (const auto written = base::write_text_file(account.string(), report->account); !written)
+      return written;
     fmt::print(stderr, "headcrash: {}: {}\n", account.string(),
                report->account.substr(0, report->account.find('\n')));
     const auto drawn = write_page(
@@ -453,7 +451,6 @@ int run(const ExploreArguments& arguments) {
   } else {
     print_text(explored);
   }
-  if (!kept) return report_error(kept.error(), false);
   if (!arguments.csv.empty())
     if (const auto written = write_csv(explored, arguments.csv); !written)
       return report_error(written.error(), arguments.as_json);
@@ -461,6 +458,7 @@ int run(const ExploreArguments& arguments) {
     if (const auto written = write_html(arguments, explored); !written)
       return report_error(written.error(), arguments.as_json);
   }
+  if (!kept) return report_error(kept.error(), false);
   if (arguments.minimise) {
     if (const auto written = write_accounts(arguments, explored); !written)
       return report_error(written.error(), arguments.as_json);

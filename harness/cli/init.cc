@@ -1,14 +1,12 @@
 // headcrash init: a commented file to begin with.
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <system_error>
 
 #include "harness/cli/command.h"
 #include "headcrash_starters_embedded.h"
+#include "plugin/base/text_file.h"
 
 namespace headcrash::cli {
 namespace {
@@ -44,13 +42,8 @@ int init(const InitArguments& arguments) {
   std::error_code error;
   if (std::filesystem::exists(file, error))
     return report_error({file, "is there already", "name another file, or remove it"}, false);
-  errno = 0;
-  std::ofstream out(file, std::ios::binary);
-  out << text_of(arguments.what);
-  if (!out.flush())
-    return report_error({file, "cannot be written: " + std::generic_category().message(errno),
-                         "name a file in a folder that exists and has room"},
-                        false);
+  if (const auto written = base::write_text_file(file, text_of(arguments.what)); !written)
+    return report_error(written.error(), false);
   fmt::print("{}\nedit it, then: {}\n", file, use_of(arguments.what, file));
   return kFine;
 }

@@ -148,7 +148,9 @@ json describe(const record::DmLogSummary& summary) {
           {"marks", summary.marks},
           {"data_bytes", summary.data_bytes},
           {"unacknowledged", summary.unacknowledged},
-          {"marks_cut", summary.marks_cut}};
+          {"marks_cut", summary.marks_cut},
+          {"uncounted", summary.uncounted},
+          {"without_super_block", summary.without_super}};
 }
 
 void print_line(const record::DmLogSummary& summary, const std::string& output) {
@@ -158,6 +160,12 @@ void print_line(const record::DmLogSummary& summary, const std::string& output) 
   if (summary.unacknowledged > 0)
     fmt::print("{} writes were never acknowledged and are left out\n", summary.unacknowledged);
   if (summary.marks_cut > 0) fmt::print("{} marks were longer than the format allows\n", summary.marks_cut);
+  if (summary.without_super) {
+    fmt::print("the log has no super block: its writer was killed before the first flush\n");
+  } else if (summary.uncounted > 0) {
+    fmt::print("{} entries are not counted in the super block: the log's writer was killed\n",
+               summary.uncounted);
+  }
 }
 
 int report_result(const Result<record::DmLogSummary>& done, const RecordingArguments& arguments) {

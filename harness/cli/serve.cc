@@ -89,8 +89,10 @@ Result<std::vector<Attached>> attached_devices(device::ServedDevice& served) {
   for (const auto& device : stats->at("devices")) {
     if (!device.at("parent").is_null()) continue;
     Attached one{device.at("name"), device.at("profile"), device.at("sectors"), device.at("queue_depth"), {}};
-    one.qemu = vm::qemu_disk_arguments(
-        {.socket = served.socket(), .export_name = all.empty() ? "" : "disk/" + one.name}, all.size());
+    one.qemu = vm::qemu_disk_arguments({.socket = served.socket(),
+                                        .export_name = all.empty() ? "" : "disk/" + one.name,
+                                        .physical_sector_bytes = device.at("physical_sector_bytes")},
+                                       all.size());
     all.push_back(std::move(one));
   }
   return all;

@@ -24,15 +24,18 @@ struct ServedDisk {
 std::vector<ServedDisk> disks_of(const ServeState& what, const record::RecordingHeader& header,
                                  const std::filesystem::path& socket) {
   std::vector<ServedDisk> disks;
-  const auto add = [&](const std::string& name) {
-    const std::string at = device::StateServer::disk_export(0) + "/" + name;
-    disks.push_back({name, at, vm::qemu_disk_arguments({.socket = socket, .export_name = at}, disks.size())});
+  const auto add = [&](const record::RecordedDevice& device) {
+    const std::string at = device::StateServer::disk_export(0) + "/" + device.name;
+    const vm::GuestDisk disk{.socket = socket,
+                             .export_name = at,
+                             .physical_sector_bytes = device.physical_sector_sectors * model::kSectorBytes};
+    disks.push_back({device.name, at, vm::qemu_disk_arguments(disk, disks.size())});
   };
   if (!what.machine.empty()) {
-    add(header.devices.front().name);
+    add(header.devices.front());
   } else {
     for (const record::RecordedDevice& one : header.devices)
-      if (one.medium) add(one.name);
+      if (one.medium) add(one);
   }
   return disks;
 }

@@ -35,6 +35,7 @@ struct Outcome {
   replay::ReplayTotals totals;
   std::optional<double> parse_seconds;
   double cpu_seconds = 0;  ///< of the replay, without what --in-memory reads first
+  std::vector<std::string> warnings;
 };
 
 // ---- what to run
@@ -73,14 +74,7 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
     if (spec->blocks > sectors) return fail("--random size", "is larger than the device", "make it smaller");
     return std::make_unique<replay::RandomRequests>(*spec, sectors);
   }
-  Result<replay::TraceFormat> format = replay::TraceFormat::trace;
-  if (arguments.format == "closed") {
-    format = replay::TraceFormat::closed;
-  } else if (arguments.format.empty()) {
-    format = replay::trace_format_of(arguments.trace);
-  }
-  if (!format) return pass_on(format);
-  auto file = replay::TraceFile::open(arguments.trace, *format);
+  auto file = replay::TraceFile::open(arguments.trace, replay::trace_format_named(arguments.format));
   if (!file) return pass_on(file);
   return std::unique_ptr<replay::RequestSource>(*std::move(file));
 }
@@ -180,6 +174,7 @@ json report_of(const Outcome& outcome, const profiles::Plan& plan, const profile
                  {"cpu_seconds", outcome.cpu_seconds},
                  {"memory_kib", memory_kib()}};
   if (outcome.parse_seconds) report["parse_seconds"] = *outcome.parse_seconds;
+  if (!outcome.warnings.empty()) report["warnings"] = outcome.warnings;
   if (t.comparison.measured.count() > 0) report["measured"] = comparison_of(t.comparison);
   return report;
 }
@@ -244,6 +239,9 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
     if (const auto closed = csv->close(); !closed) return pass_on(closed);
   }
   outcome.totals = *std::move(totals);
+  outcome.warnings = (*source)->remarks();
+  if (outcome.totals.requests == 0)
+    outcome.warnings.push_back(arguments.trace + ": has no requests to replay; check the file and --format");
   return outcome;
 }
 
@@ -292,9 +290,26 @@ int simulate(const SimulateArguments& arguments) {
   } else if (arguments.csv != "-") {
     print_text(report);
   }
+  for (const std::string& warning : outcome->warnings) fmt::print(stderr, "headcrash: {}\n", warning);
   if (!interrupted()) return kFine;
   fmt::print(stderr, "headcrash: interrupted; the numbers cover the requests so far\n");
   return kInterrupted;
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const replay::TraceFormatRow& row : replay::trace_formats()) names.emplace_back(row.name);
+  return names;
+}
+
+/// A line for each format, from their table.
+std::string format_help() {
+  std::string text = "Format of the trace; default: by its name, or as its first lines say:";
+  for (const replay::TraceFormatRow& row : replay::trace_formats()) {
+    text += fmt::format("\n  {:<9} {}", row.name, row.fields);
+    if (row.recognises == nullptr && row.format > replay::TraceFormat::closed) text += " (never by itself)";
+  }
+  return text;
 }
 
 }  // namespace
@@ -309,11 +324,8 @@ void add_simulate(CLI::App& app, int& exit_code) {
   command
       ->add_option("--write-cache", a->write_cache, "The drives' volatile write cache; default: as delivered")
       ->check(one_of({"on", "off"}));
-  command->add_option("--trace", a->trace,
-                      ".trace (arrival_ms dev lbn blocks flags; bit 0 of flags: a read) or\n"
-                      ".closed (R|W hint lbn blocks measured_us think_us), '-' for standard input");
-  command->add_option("--format", a->format, "Format of the trace; default: by its name")
-      ->check(one_of({"trace", "closed"}));
+  command->add_option("--trace", a->trace, "File with a request a line, '-' for standard input");
+  command->add_option("--format", a->format, format_help())->check(one_of(format_names()));
   command->add_option("--random", a->random,
                       "Instead of a trace: count=N[,size=4K][,reads=0..1][,sequential=0..1][,seed=N]\n"
                       "[,depth=N in a closed loop | ,rate=arrivals per second]");

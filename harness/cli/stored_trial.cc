@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/campaign/campaign_file.h"
+#include "plugin/base/named_file.h"
 #include "plugin/record/recording.h"
 #include "results/db/database.h"
 #include "results/db/statement.h"
@@ -233,8 +234,7 @@ Result<std::uint64_t> power_cut_event(const fs::path& recording) {
 Result<fs::path> recording_of_recovery(const fs::path& recording, const std::string& state) {
   const std::string begin = recording.stem().string() + ".recovery-";
   std::error_code error;
-  for (const auto& entry :
-       fs::directory_iterator(recording.parent_path().empty() ? "." : recording.parent_path(), error)) {
+  for (const auto& entry : fs::directory_iterator(base::folder_of(recording), error)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(begin) || !name.ends_with(kRecordingEnd)) continue;
     const auto reader = record::RecordingReader::open(entry.path());

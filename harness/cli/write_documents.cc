@@ -1,11 +1,11 @@
 // headcrash write-documents: what the build makes of the command line itself. Nobody else needs it, so that help does
 // not show it.
-#include <fstream>
 #include <memory>
 
 #include "harness/cli/app.h"
 #include "harness/cli/completions.h"
 #include "harness/cli/manual_page.h"
+#include "plugin/base/text_file.h"
 
 namespace headcrash::cli {
 namespace {
@@ -15,10 +15,7 @@ namespace fs = std::filesystem;
 Result<void> write(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  if (!file.flush()) return fail(path.string(), "cannot be written", "name a folder that can be written");
-  return {};
+  return base::write_text_file(path.string(), text);
 }
 
 Result<void> write_all(const fs::path& folder) {

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "plugin/base/error_text.h"
+
 namespace headcrash::device {
 
 Result<ControlClient> ControlClient::connect(const std::filesystem::path& socket) {
@@ -45,7 +47,7 @@ Result<nlohmann::json> ControlClient::exchange(const nlohmann::json& message,
 
 Result<nlohmann::json> ControlClient::accepted(nlohmann::json answer) const {
   if (answer["ok"].get<bool>()) return answer;
-  return fail(socket_.string(), answer.value("error", "refused without a reason"));
+  return tl::unexpected(base::error_of(socket_.string(), answer.value("error", "refused without a reason")));
 }
 
 }  // namespace headcrash::device

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "plugin/base/error_text.h"
 #include "plugin/base/installation.h"
 
 namespace headcrash::device {
@@ -80,7 +81,8 @@ Result<std::unique_ptr<ServerChild>> ServerChild::start(const Spec& spec) {
       child->control_.emplace(std::move(*control));
       return child;
     }
-    if (!child->alive()) return fail(spec.subject, last_words(log_of(spec.scratch)));
+    if (!child->alive())
+      return tl::unexpected(base::error_of(spec.subject, last_words(log_of(spec.scratch))));
     if (steady_clock::now() > deadline)
       return fail(spec.subject, "its server did not start within 20 s", last_words(log_of(spec.scratch)));
     std::this_thread::sleep_for(milliseconds(5));

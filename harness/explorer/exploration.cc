@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "plugin/base/file_lock.h"
 #include "plugin/base/random.h"
 #include "plugin/base/stopwatch.h"
 
@@ -123,6 +124,15 @@ void Exploration::on_all_guests(Work work) {
 Result<ExplorationResult> Exploration::run() {
   if (guests_.empty()) return fail("exploration", "there is no guest");
   const base::Stopwatch watch;
+  const auto& strategies = options_.explore.strategies;
+  const bool recoveries =
+      std::find(strategies.begin(), strategies.end(), Strategy::recovery) != strategies.end();
+  // Their recordings are next to the workload's, under names that every exploration of it uses.
+  const auto claim =
+      recoveries ? base::FileLock::try_take(workload_.recording.string() + ".exploring") : std::nullopt;
+  if (recoveries && !claim)
+    return fail(workload_.recording.string(), "is explored by another process with the strategy recovery",
+                "wait until that one has ended, or explore a copy in another folder");
   auto run = states::RunHistory::load(workload_.recording);
   if (!run) return pass_on(run);
   run_ = *run;
@@ -136,7 +146,7 @@ Result<ExplorationResult> Exploration::run() {
   if (!explore.to_event && workload_.to_event > 0) explore.to_event = workload_.to_event;
   explore.all_disks = filesystem_.log_size_bytes != 0;
   const std::size_t asked = explore.strategies.size();
-  const bool recoveries = std::erase(explore.strategies, Strategy::recovery) > 0;
+  std::erase(explore.strategies, Strategy::recovery);
   const std::uint64_t recovery_budget =
       recoveries ? std::max<std::uint64_t>(explore.budget / std::max<std::size_t>(asked, 1), 1) : 0;
   // States whose recovery is cut have to come from somewhere.

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
+#include "harness/explorer/range_map.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::explorer {
@@ -71,46 +73,41 @@ class Level {
 class VolatileCache {
  public:
   void submitted(const Event& event) {
-    for (std::uint64_t lba = event.lba; lba < event.lba + event.sectors; ++lba) {
-      forget(lba);
-      sectors_[lba] = {event.request, false};
-    }
+    forget(event, [](const Part&) { return true; });
+    parts_.put(event.lba, event.sectors, {event.request, false});
     ranges_[event.request] = {event.lba, event.sectors};
   }
   void acknowledged(model::RequestId request) {
     const auto range = ranges_.find(request);
     if (range == ranges_.end()) return;
-    for (std::uint64_t lba = range->second.first; lba < range->second.first + range->second.second; ++lba) {
-      const auto sector = sectors_.find(lba);
-      if (sector == sectors_.end() || sector->second.request != request || sector->second.acknowledged)
-        continue;
-      sector->second.acknowledged = true;
-      ++held_;
-    }
+    parts_.each(range->second.first, range->second.second, [&](Part& part, std::uint64_t sectors) {
+      if (part.request != request || part.acknowledged) return true;
+      part.acknowledged = true;
+      held_ += sectors;
+      return true;
+    });
     ranges_.erase(range);
   }
   void on_medium(const Event& event) {
-    for (std::uint64_t lba = event.lba; lba < event.lba + event.sectors; ++lba) {
-      const auto sector = sectors_.find(lba);
-      if (sector != sectors_.end() && (event.request == 0 || sector->second.request == event.request))
-        forget(lba);
-    }
+    forget(event, [&](const Part& part) { return event.request == 0 || part.request == event.request; });
   }
   void clear() { *this = VolatileCache(); }
   std::uint64_t held_bytes() const { return held_ * model::kSectorBytes; }
 
  private:
-  struct Sector {
+  struct Part {
     model::RequestId request = 0;
     bool acknowledged = false;
   };
-  void forget(std::uint64_t lba) {
-    const auto sector = sectors_.find(lba);
-    if (sector == sectors_.end()) return;
-    if (sector->second.acknowledged) --held_;
-    sectors_.erase(sector);
+  template <typename Which>
+  void forget(const Event& event, Which which) {
+    parts_.each(event.lba, event.sectors, [&](const Part& part, std::uint64_t sectors) {
+      if (!which(part)) return true;
+      if (part.acknowledged) held_ -= sectors;
+      return false;
+    });
   }
-  std::unordered_map<std::uint64_t, Sector> sectors_;
+  RangeMap<Part> parts_;
   std::unordered_map<model::RequestId, std::pair<std::uint64_t, std::uint32_t>> ranges_;
   std::uint64_t held_ = 0;
 };
@@ -119,7 +116,9 @@ class VolatileCache {
 class BatteryBackedCache {
  public:
   void took(const Event& event, std::uint64_t ordinal) {
-    for (std::uint64_t lba = event.lba; lba < event.lba + event.sectors; ++lba) dirty_[lba] = ordinal;
+    forget_before(event.lba, event.sectors, std::numeric_limits<std::uint64_t>::max());
+    dirty_.put(event.lba, event.sectors, ordinal);
+    held_ += event.sectors;
   }
   void below_submitted(const Event& event, std::uint64_t ordinal) {
     destages_[event.request] = {event.lba, event.sectors, ordinal};
@@ -128,14 +127,10 @@ class BatteryBackedCache {
     const auto found = destages_.find(request);
     if (found == destages_.end()) return;
     const Destage& destage = found->second;
-    for (std::uint64_t lba = destage.lba; lba < destage.lba + destage.sectors; ++lba) {
-      const auto sector = dirty_.find(lba);
-      // Written again since: still dirty.
-      if (sector != dirty_.end() && sector->second < destage.ordinal) dirty_.erase(sector);
-    }
+    forget_before(destage.lba, destage.sectors, destage.ordinal);  // written again since: still dirty
     destages_.erase(found);
   }
-  std::uint64_t held_bytes() const { return dirty_.size() * model::kSectorBytes; }
+  std::uint64_t held_bytes() const { return held_ * model::kSectorBytes; }
 
  private:
   struct Destage {
@@ -143,8 +138,16 @@ class BatteryBackedCache {
     std::uint32_t sectors = 0;
     std::uint64_t ordinal = 0;
   };
-  std::unordered_map<std::uint64_t, std::uint64_t> dirty_;  // sector -> the event that brought it
+  void forget_before(std::uint64_t lba, std::uint64_t count, std::uint64_t ordinal) {
+    dirty_.each(lba, count, [&](std::uint64_t brought, std::uint64_t sectors) {
+      if (brought >= ordinal) return true;
+      held_ -= sectors;
+      return false;
+    });
+  }
+  RangeMap<std::uint64_t> dirty_;  // the event that brought each part
   std::unordered_map<model::RequestId, Destage> destages_;
+  std::uint64_t held_ = 0;
 };
 
 /// The number behind `words`, if the text begins with them.

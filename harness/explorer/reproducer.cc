@@ -54,6 +54,18 @@ Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
   return {};
 }
 
+/// A new folder, for what is not finished yet: TARGET.partial, or with a number if that exists.
+Result<fs::path> make_folder_beside(const fs::path& target) {
+  std::error_code error;
+  if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);
+  for (int number = 1; !error; ++number) {
+    fs::path partial = target;
+    partial += number == 1 ? ".partial" : fmt::format(".partial-{}", number);
+    if (fs::create_directory(partial, error)) return partial;
+  }
+  return fail(target.string(), error.message(), "choose a folder that can be made");
+}
+
 Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& image, const fs::path& folder,
                               ImageFormat format) {
   Reproducer made{.image = folder / (format == ImageFormat::raw ? "crash.raw" : "crash.qcow2"),
@@ -136,13 +148,10 @@ Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateI
   std::error_code error;
   if (fs::exists(folder, error))
     return fail(folder.string(), "exists already", "remove it or name another folder with -o");
-  fs::path partial = folder;
-  if (!partial.has_filename()) partial = partial.parent_path();
-  const fs::path target = partial;
-  partial += ".partial";
-  fs::remove_all(partial, error);
-  fs::create_directories(partial, error);
-  if (error) return fail(partial.string(), error.message(), "choose a folder that can be made");
+  const fs::path target = folder.has_filename() ? folder : folder.parent_path();
+  const auto made_beside = make_folder_beside(target);
+  if (!made_beside) return pass_on(made_beside);
+  const fs::path& partial = *made_beside;
   Result<Reproducer> made = write_into(of, image, partial, format);
   if (made) fs::rename(partial, target, error);
   if (!made || error) {

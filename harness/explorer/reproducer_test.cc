@@ -186,6 +186,15 @@ TEST_F(ReproducerTest, WritesASparseImageAccountAndScript) {
   EXPECT_NE(again.error().message().find("exists already"), std::string::npos);
 }
 
+TEST_F(ReproducerTest, AnExistingFolderOfTheSameNameWithPartialIsKept) {
+  fs::create_directories(folder_ / "out.partial");
+  folder_.put("out.partial/precious", "x");
+  ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
+  EXPECT_TRUE(fs::exists(folder_ / "out" / "reproduce.sh"));
+  EXPECT_EQ(folder_.get("out.partial/precious"), "x");
+  EXPECT_FALSE(fs::exists(folder_ / "out.partial-2"));
+}
+
 TEST_F(ReproducerTest, DoesNothingUnasked) {
   ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
   for (const char* arguments : {"", "--no-mount", "--yes --what", "--help"}) {

@@ -36,14 +36,20 @@ std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) 
 }
 
 /// What a guest of QEMU sees of it, in the order of its devices.
-std::vector<vm::GuestDisk> nbd_disks_of(const device::ServedDevice& device, std::uint64_t disk_bytes,
-                                        const adapters::LinuxAdapter& filesystem) {
+Result<std::vector<vm::GuestDisk>> nbd_disks_of(device::ServedDevice& device, std::uint64_t disk_bytes,
+                                                const adapters::LinuxAdapter& filesystem) {
+  const auto stats = device.control().request({{"stats", "read"}});
+  if (!stats) return pass_on(stats);
   const auto disk = [&](const std::string& export_name, std::uint64_t bytes) {
     return vm::GuestDisk{.socket = device.socket(), .export_name = export_name, .size_bytes = bytes};
   };
   std::vector<vm::GuestDisk> disks{disk("", disk_bytes), disk("mark", vm::kMarkDiskBytes)};
-  if (filesystem.log_size_bytes != 0)
-    disks.push_back(disk(std::string("disk/") + kLogName, filesystem.log_size_bytes));
+  const auto& devices = stats->at("devices");
+  disks[0].physical_sector_bytes = devices.at(0).at("physical_sector_bytes");
+  if (filesystem.log_size_bytes == 0) return disks;
+  disks.push_back(disk(std::string("disk/") + kLogName, filesystem.log_size_bytes));
+  for (const auto& one : devices)
+    if (one.at("name") == kLogName) disks.back().physical_sector_bytes = one.at("physical_sector_bytes");
   return disks;
 }
 
@@ -83,10 +89,12 @@ Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(const TrialMac
 Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,
                                      const adapters::LinuxAdapter& filesystem) {
   TrialGuest started;
+  auto disks = nbd_disks_of(device, spec.disk_bytes, filesystem);
+  if (!disks) return pass_on(disks);
   vm::GuestSpec meant{.image = spec.image,
                       .accelerator = spec.accelerator,
                       .memory_mib = static_cast<std::uint32_t>(spec.memory_mib),
-                      .disks = nbd_disks_of(device, spec.disk_bytes, filesystem)};
+                      .disks = std::move(*disks)};
   if (spec.accelerator == vm::Accelerator::user_mode)
     vm::attach_user_mode(meant, device.socket(), spec.disk_bytes, filesystem.log_size_bytes);
   auto guest = vm::Guest::start(meant, spec.cache, spec.scratch);

@@ -71,6 +71,7 @@ struct GuestDisk {
   std::filesystem::path socket;  ///< Unix socket of the NBD server, or of one for vhost-user
   std::string export_name;       ///< "" is the first device, "mark" the marks
   std::uint64_t size_bytes = 0;  ///< part of the saved state's key: a restored guest believes the old size
+  std::uint32_t physical_sector_bytes = 512;  ///< as the guest's physical_block_size; part of the key, too
 };
 
 struct GuestSpec {

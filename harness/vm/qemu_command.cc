@@ -28,17 +28,17 @@ constexpr const char* kKernelWords =
     "rcupdate.rcu_expedited=1";
 constexpr const char* kMachineWords = "q35,hpet=off,smbus=off,sata=off,usb=off,vmport=off,graphics=off";
 
-std::string device_words(std::size_t index) {
+std::string device_words(const GuestDisk& disk, std::size_t index) {
   return fmt::format(
       "virtio-blk-pci,id=hcdisk{0},drive=hcnode{0},serial=headcrash{0},num-queues=1,queue-size=128,"
-      "logical_block_size=512,physical_block_size=512,write-cache=on,werror=report,rerror=report",
-      index);
+      "logical_block_size=512,physical_block_size={1},write-cache=on,werror=report,rerror=report",
+      index, disk.physical_sector_bytes);
 }
 
 std::vector<std::string> blank_disk_arguments(const GuestDisk& disk, std::size_t index) {
   return {"-blockdev",
           fmt::format("driver=null-co,node-name=hcnode{},size={},read-zeroes=on", index, disk.size_bytes),
-          "-device", device_words(index)};
+          "-device", device_words(disk, index)};
 }
 
 Result<std::string> qemu_version() {
@@ -78,7 +78,7 @@ std::vector<std::string> qemu_disk_arguments(const GuestDisk& disk, std::size_t 
   return {"-blockdev",
           fmt::format("driver=nbd,node-name=hcnode{},server.type=unix,server.path={},export={},discard=unmap",
                       index, quoted_value(disk.socket.string()), quoted_value(disk.export_name)),
-          "-device", device_words(index)};
+          "-device", device_words(disk, index)};
 }
 
 std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wiring) {

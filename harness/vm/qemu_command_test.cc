@@ -37,6 +37,14 @@ TEST(QemuCommand, DiskArgumentsAreForPeopleToo) {
   }
 }
 
+TEST(QemuCommand, DisksHaveThePhysicalSectorOfTheirProfile) {
+  GuestSpec spec = some_spec();
+  EXPECT_TRUE(has(qemu_command(spec, {}), "logical_block_size=512,physical_block_size=512"));
+  spec.disks[0].physical_sector_bytes = 4096;
+  for (const Disks disks : {Disks::blank, Disks::attached})
+    EXPECT_TRUE(has(qemu_command(spec, {.disks = disks}), "logical_block_size=512,physical_block_size=4096"));
+}
+
 TEST(QemuCommand, BootingTouchesNoServer) {
   const auto blank = qemu_command(some_spec(), {.disks = Disks::blank});
   EXPECT_FALSE(has(blank, "nbd"));

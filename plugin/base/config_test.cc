@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include "plugin/base/error_text.h"
+#include "plugin/base/named_file.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/size.h"
 #include "plugin/base/strict_table.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "plugin/base/text_file.h"
 
 namespace headcrash::base {
@@ -91,6 +94,33 @@ TEST(StrictTable, OneLaidOverAnotherKeepsWhatItDoesNotSay) {
   EXPECT_EQ(c, 4);
   EXPECT_EQ(d, "x\ny\n");
   EXPECT_EQ(both.tables("l").value().size(), 1u);
+}
+
+TEST(ErrorText, TheRemedyIsAPartOfItsOwn) {
+  const Error error{"fault 'x'", "is no fault", "write KIND:DEVICE; the kinds are dead, slow"};
+  const Error again = error_of("serve", error.message());
+  EXPECT_EQ(again.problem, "fault 'x': is no fault");
+  EXPECT_EQ(again.remedy, error.remedy);
+  EXPECT_EQ(again.message(), "serve: " + error.message());
+  EXPECT_EQ(error_of("serve", "has gone").remedy, "");
+  EXPECT_EQ(within("serve", error).message(), again.message());
+}
+
+TEST(NamedFile, AFileWithoutAFolderIsInThisOne) {
+  EXPECT_EQ(folder_of("workload.hcrec"), ".");
+  EXPECT_EQ(folder_of("./workload.hcrec"), ".");
+  EXPECT_EQ(folder_of("kept/workload.hcrec"), "kept");
+  EXPECT_EQ(folder_of("/workload.hcrec"), "/");
+}
+
+TEST(TextFile, IsWrittenOrSaysWhyNot) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "a").string();
+  ASSERT_TRUE(write_text_file(path, "one"));
+  ASSERT_TRUE(write_text_file(path, "x"));
+  EXPECT_EQ(folder.get("a"), "x");
+  EXPECT_FALSE(write_text_file("/dev/full", "x"));
+  EXPECT_FALSE(write_text_file((folder / "no/folder").string(), "x"));
 }
 
 TEST(TextFile, IsBoundedAndSaysWhatItCannotRead) {

@@ -26,6 +26,10 @@ std::string named_in(const std::filesystem::path& folder, const std::string& nam
   return is_path(name_or_path) ? (folder / name_or_path).string() : name_or_path;
 }
 
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
+}
+
 std::vector<std::string> names_of(std::span<const BuiltInFile> built_in) {
   std::vector<std::string> names;
   for (const BuiltInFile& file : built_in) names.emplace_back(file.name.substr(0, file.name.rfind('.')));

@@ -40,6 +40,9 @@ std::pair<std::string, std::string> split_variant(std::string_view name_or_path)
 /// What a file in `folder` means by a name or path: a path is beside it.
 std::string named_in(const std::filesystem::path& folder, const std::string& name_or_path);
 
+/// The folder that a file is in: "." for a name alone, whose parent_path() is empty.
+std::filesystem::path folder_of(const std::filesystem::path& file);
+
 /// Without their endings, sorted.
 std::vector<std::string> names_of(std::span<const BuiltInFile> built_in);
 

@@ -1,6 +1,7 @@
 // Scratch folders and the sweeping of those that were left (scratch_folder.h).
 #include "plugin/base/scratch_folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,23 +12,34 @@
 #include <string_view>
 #include <system_error>
 
+#include "plugin/base/file_lock.h"
+
 namespace headcrash::base {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "headcrash-";
 
+Descriptor open_folder(const fs::path& path) {
+  return Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+}
+
 }  // namespace
 
 Result<ScratchFolder> ScratchFolder::make() {
-  std::error_code error;
-  const fs::path temporary = fs::temp_directory_path(error);
-  std::string pattern = (temporary / fmt::format("{}{}-XXXXXX", kPrefix, ::getpid())).string();
-  if (error || ::mkdtemp(pattern.data()) == nullptr) {
-    return fail(pattern, "cannot be made: " + std::error_code(errno, std::generic_category()).message(),
-                "set TMPDIR to a folder that can be written");
+  for (;;) {
+    std::error_code error;
+    const fs::path temporary = fs::temp_directory_path(error);
+    std::string pattern = (temporary / fmt::format("{}{}-XXXXXX", kPrefix, ::getpid())).string();
+    if (error || ::mkdtemp(pattern.data()) == nullptr) {
+      return fail(pattern, "cannot be made: " + std::error_code(errno, std::generic_category()).message(),
+                  "set TMPDIR to a folder that can be written");
+    }
+    // Another process may have swept it before it was locked; where flock(2) is not supported, the PID remains.
+    Descriptor lock = open_folder(pattern);
+    if (!lock.is_open() || (!try_flock(lock) && errno == EWOULDBLOCK) || !is_at(lock, pattern)) continue;
+    return ScratchFolder(pattern, std::move(lock));
   }
-  return ScratchFolder(pattern);
 }
 
 ScratchFolder::~ScratchFolder() {
@@ -43,7 +55,9 @@ void sweep_scratch_folders() {
     pid_t owner = 0;
     const auto parsed = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), owner);
     if (parsed.ec != std::errc{} || owner <= 0) continue;
-    if (::kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), error);
+    if (::kill(owner, 0) == 0 || errno != ESRCH) continue;
+    const Descriptor folder = open_folder(entry.path());
+    if (folder.is_open() && try_flock(folder)) fs::remove_all(entry.path(), error);
   }
 }
 

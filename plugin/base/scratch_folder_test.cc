@@ -30,5 +30,21 @@ TEST(ScratchFolder, TheDeadAreSweptAndTheLivingSpared) {
   EXPECT_TRUE(std::filesystem::exists(mine.path()));
 }
 
+/// In another PID namespace the number of its owner is nobody's here.
+TEST(ScratchFolder, OneOfAnotherPidNamespaceIsSpared) {
+  const pid_t dead = ::fork();
+  if (dead == 0) ::_exit(0);
+  ::waitpid(dead, nullptr, 0);
+  std::optional<ScratchFolder> made(ScratchFolder::make().value());
+  const auto foreign =
+      made->path().parent_path() / ("headcrash-" + std::to_string(dead) + "-" + std::string("foreign"));
+  std::filesystem::rename(made->path(), foreign);
+  sweep_scratch_folders();
+  EXPECT_TRUE(std::filesystem::exists(foreign)) << "its owner holds the lock";
+  made.reset();
+  sweep_scratch_folders();
+  EXPECT_FALSE(std::filesystem::exists(foreign));
+}
+
 }  // namespace
 }  // namespace headcrash::base

@@ -1,6 +1,7 @@
 #include "plugin/base/text_file.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <system_error>
 
@@ -24,6 +25,18 @@ Result<std::string> read_text_file(const std::string& path) {
     return fail(path, "is larger than 1 MiB", "this does not look like a TOML file of headcrash");
   }
   return text;
+}
+
+Result<void> write_text_file(const std::string& path, std::string_view text) {
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  int error = file == nullptr ? errno : 0;
+  if (file != nullptr) {
+    if (std::fwrite(text.data(), 1, text.size(), file) != text.size()) error = errno;
+    if (std::fclose(file) != 0 && error == 0) error = errno;
+  }
+  if (error == 0) return {};
+  return fail(path, "cannot be written: " + std::generic_category().message(error),
+              "name a file in a folder that exists and has room");
 }
 
 }  // namespace headcrash::base

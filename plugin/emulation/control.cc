@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
+#include "plugin/base/error_text.h"
 #include "plugin/base/strict_json.h"
 
 namespace headcrash::emulation {
@@ -30,7 +31,7 @@ Result<Command> parse_cut(const json& object) {
   auto text = text_of(object, "when", "use a trigger such as after-ms:20");
   if (!text) return pass_on(text);
   auto trigger = model::parse_cut_trigger(*text);
-  if (!trigger) return fail("when", trigger.error().message());
+  if (!trigger) return tl::unexpected(base::within("when", trigger.error()));
   return ArmCut{std::move(*text), std::move(*trigger)};
 }
 
@@ -123,7 +124,7 @@ Result<Command> parse_fault_command(const json& object) {
   auto spec = text_of(object, "spec", "write KIND:DEVICE,... as in the man page");
   if (!spec) return pass_on(spec);
   auto fault = model::parse_fault(*spec);
-  if (!fault) return fail("spec", fault.error().message());
+  if (!fault) return tl::unexpected(base::within("spec", fault.error()));
   return AddFault{std::move(*fault)};
 }
 

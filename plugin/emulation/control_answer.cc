@@ -106,6 +106,7 @@ json describe(const DeviceStatistics& device) {
                {"profile", device.profile},
                {"parent", device.parent ? json(*device.parent) : json()},
                {"sectors", device.sectors},
+               {"physical_sector_bytes", device.physical_sector_bytes},
                {"queue_depth", device.queue_depth},
                {"counters", describe(device.counters)}};
   if (const auto& times = device.response_times)

@@ -122,6 +122,25 @@ TEST_F(ControlAnswer, StatisticsHaveTheKeysOfTheContract) {
     EXPECT_EQ(device["latency"][kind].size(), 6U) << kind;
 }
 
+/// A hole says that a place reads as zeroes.
+TEST_F(ControlAnswer, ZeroesThatAreCorruptedAreNoHole) {
+  ASSERT_NE(emulation_->written(0), nullptr);
+  ASSERT_FALSE(emulation_->written(0)->run(0, 8).written);
+  ASSERT_TRUE(emulation_->add_fault(*model::parse_fault("corrupted-write:hd0")));
+  model::Request zeroes;
+  zeroes.op = model::Op::write_zeroes;
+  zeroes.sectors = 8;
+  zeroes.fua = true;
+  ASSERT_EQ(emulation_->serve(0, zeroes).error, 0);
+  std::vector<std::byte> bytes(std::size_t{8} * model::kSectorBytes);
+  model::Request read;
+  read.sectors = 8;
+  read.into = bytes;
+  ASSERT_EQ(emulation_->serve(0, read).error, 0);
+  ASSERT_NE(std::count(bytes.begin(), bytes.end(), std::byte{0}), static_cast<std::ptrdiff_t>(bytes.size()));
+  EXPECT_TRUE(emulation_->written(0)->run(0, 8).written);
+}
+
 TEST_F(ControlAnswer, WaitEndsWhenNobodyListens) {
   const std::string text =
       answer(*emulation_, R"({"power":"wait-cut","timeout_ms":3600000})", [] { return true; });

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <random>
 
+#include "plugin/base/error_text.h"
 #include "plugin/emulation/transport_time.h"
 #include "plugin/profiles/shutdown.h"
 
@@ -96,7 +97,7 @@ Result<std::unique_ptr<Emulation>> Emulation::create(const Settings& settings, H
     if (auto added = self->add_fault_now(fault); !added) return pass_on(added);
   if (settings.cut) {
     const auto armed = self->arm(*settings.cut, *model::parse_cut_trigger(*settings.cut));
-    if (!armed) return fail("cut", armed.error().message());
+    if (!armed) return tl::unexpected(base::within("cut", armed.error()));
   }
   self->totals_before_.resize(self->plan_.all.size());
   self->interval_wall_start_ = wall_now();
@@ -213,6 +214,8 @@ DeviceStatistics Emulation::device_statistics(model::DeviceId id, const DeviceTo
   const profiles::PlannedDevice& planned = plan_.all[id];
   const DeviceTotals interval = difference(totals, totals_before_[id]);
   DeviceStatistics told{.name = planned.name, .profile = planned.profile, .sectors = planned.sectors};
+  told.physical_sector_bytes =
+      built_.all[id].device->characteristics().physical_sector_sectors * model::kSectorBytes;
   told.queue_depth = built_.all[id].device->characteristics().queue_depth;
   told.counters = interval.device;
   if (planned.parent) told.parent = plan_.all[*planned.parent].name;

@@ -21,8 +21,8 @@ Result<model::TimeNs> Emulation::add_fault_now(const model::FaultSpec& fault) {
                               "fault added: " + model::to_text(fault));
   faults_.push_back({fault, now});
   if (faults_.size() > model::DeviceFaults::kFaultsMax) faults_.erase(faults_.begin());
-  // Bytes that land elsewhere make "never written" a wrong answer.
-  if (fault.kind == FaultKind::misdirected_write)
+  // "Never written" is a wrong answer where bytes land elsewhere, or where zeroes become something else.
+  if (fault.kind == FaultKind::misdirected_write || fault.kind == FaultKind::corrupted_write)
     for (const auto& written : written_)
       if (written) written->mark(0, model::kNever);
   return now;

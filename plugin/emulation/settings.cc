@@ -6,6 +6,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "plugin/base/error_text.h"
 #include "plugin/base/size.h"
 #include "plugin/profiles/stack.h"
 
@@ -90,10 +91,7 @@ Result<void> set_lead(Settings& settings, std::string_view value) {
 
 Result<void> set_cut(Settings& settings, std::string_view value) {
   if (auto trigger = model::parse_cut_trigger(value); !trigger)
-    return fail("cut", trigger.error().problem.empty() ? "is not a trigger" : trigger.error().message(),
-                trigger.error().remedy.empty()
-                    ? "use after-writes:N, at-flush:N, after-ms:X or after-mark:TEXT+X"
-                    : "");
+    return tl::unexpected(base::within("cut", trigger.error()));
   settings.cut = value;
   return {};
 }

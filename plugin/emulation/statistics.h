@@ -33,6 +33,7 @@ struct DeviceStatistics {
   std::string profile;
   std::optional<std::string> parent;  ///< a member of this one; none: a device of the machine
   std::uint64_t sectors = 0;
+  std::uint32_t physical_sector_bytes = 512;    ///< what it writes as a whole
   std::uint32_t queue_depth = 1;                ///< requests that it looks at together
   model::DeviceCounters counters;               ///< of the interval
   std::optional<ResponseTimes> response_times;  ///< none: a member, no client talks to it

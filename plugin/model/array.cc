@@ -17,13 +17,10 @@ constexpr std::uint32_t kStripeUnitSectorsMax = 1U << 14;  // 8 MiB
 
 std::uint32_t members_min(RaidLevel level) {
   switch (level) {
-    case RaidLevel::raid0:
-    case RaidLevel::raid1:
-      return 2;
     case RaidLevel::raid6:
       return 4;
-    default:
-      return 3;
+    default:  // md, too, allows RAID-4 and RAID-5 of two, whose parity is a copy
+      return 2;
   }
 }
 

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "plugin/base/invariant.h"
 #include "plugin/model/array_controller.h"
@@ -175,9 +176,9 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe, 
       for (std::uint32_t i = 0; i < stripes && (batch.unreadable >> m & 1) != 0 && status == Status::ok;
            ++i) {
         const std::uint32_t role = layout.role_of(stripe + i, m);
-        status =
-            co_await repair(stripe + i, role, {0, layout.unit}, bytes_ ? place(m) + i * unit_bytes : nullptr);
-        if (status != Status::ok) status = Status::device_failed;
+        status = co_await repair(stripe + i, role, {0, layout.unit},
+                                 bytes_ ? place(m) + i * unit_bytes : nullptr, nullptr);
+        if (status == Status::medium_error) status = Status::device_failed;
       }
     }
   }
@@ -218,7 +219,7 @@ Detached ArrayController::check_stripes(Background kind, bool repair_it) {
   background_ = kind;
   background_done_ = 0;
   background_total_ = layout.stripes * layout.unit;
-  mismatches_ = 0;
+  mismatches_ = unknown_rows_ = 0;
   const bool only_marked = kind == Background::resync && layout.bitmap_sectors > 0;
   if (kind == Background::resync) incident("resync begins");
   Status status = Status::ok;
@@ -245,52 +246,89 @@ Detached ArrayController::check_stripes(Background kind, bool repair_it) {
     regions_.adopt_bits(simulation_.now());
     age_regions_later();
   }
-  background_ended(fmt::format("{} ended, {} mismatches", name, mismatches_));
+  background_ended(
+      fmt::format("{} ended, {} mismatches{}", name, mismatches_,
+                  unknown_rows_ == 0 ? "" : fmt::format(", {} rows left unreadable", unknown_rows_)));
   last_update_at_ = simulation_.now();
   consider_idle();
 }
 
-Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, bool repair_it) {
-  const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
-  const std::uint32_t sectors = stripes * layout.unit;
-  co_await Lock{*this, stripe, stripe + stripes - 1};
-  AlignedBuffer buffer = take_buffer(std::uint64_t{sectors} * layout.members);
-  AlignedBuffer right = take_buffer(std::uint64_t{layout.unit} * layout.members);
-  const auto place = [&](std::uint32_t m) {
-    return bytes_ ? buffer.data() + std::size_t{m} * sectors * kSectorBytes : nullptr;
-  };
-  Status status = Status::ok;
+std::byte* ArrayController::place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const {
+  if (!bytes_) return nullptr;
+  const std::size_t at = (std::size_t{member} * chunk.stripes + i) * layout.unit;
+  return chunk.bytes.data() + at * kSectorBytes;
+}
+
+/// Reads a chunk of all members and repairs what they cannot read. Rows that cannot be computed are noted as
+/// unknown and stay unreadable.
+Task ArrayController::read_chunk(CheckedChunk& chunk) {
+  const std::uint32_t sectors = chunk.stripes * layout.unit;
+  chunk.unknown.assign(chunk.stripes, UnknownRows(layout.unit));
   Batch batch(commands_);
   for (std::uint32_t m = 0; m < layout.members; ++m)
-    batch.read(m, layout.member_lba(stripe, 0), sectors, place(m));
+    batch.read(m, layout.member_lba(chunk.stripe, 0), sectors, place_in(chunk, m, 0));
   co_await batch;
-  if (batch.store_error) status = Status::store_error;
+  if (batch.store_error) co_return Status::store_error;
   members_failed(batch.dead);
-  for (std::uint32_t m = 0; m < layout.members && status == Status::ok && batch.dead == 0; ++m) {
-    for (std::uint32_t i = 0; i < stripes && (batch.unreadable >> m & 1) != 0; ++i) {
-      co_await repair(stripe + i, layout.role_of(stripe + i, m), {0, layout.unit},
-                      bytes_ ? place(m) + i * unit_bytes : nullptr);
+  if (batch.dead != 0) co_return Status::device_failed;
+  for (std::uint32_t m = 0; m < layout.members; ++m) {
+    for (std::uint32_t i = 0; i < chunk.stripes && (batch.unreadable >> m & 1) != 0; ++i) {
+      const std::uint32_t role = layout.role_of(chunk.stripe + i, m);
+      const Status status =
+          co_await repair(chunk.stripe + i, role, {0, layout.unit}, place_in(chunk, m, i), &chunk.unknown[i]);
+      if (status == Status::store_error) co_return status;
     }
   }
+  co_return Status::ok;
+}
+
+/// Compares the parity of these rows, all of which are known, with what it should be, and adds what corrects
+/// it to `repairs`, if that is not null. Returns false if some was wrong.
+bool ArrayController::check_rows(CheckedChunk& chunk, std::uint32_t i, RowRange rows, Batch* repairs) {
+  const std::size_t offset = std::size_t{rows.first} * kSectorBytes;
+  const std::size_t length = std::size_t{rows.sectors()} * kSectorBytes;
+  const std::uint64_t stripe = chunk.stripe + i;
+  std::array<std::byte*, kArrayMembersMax> columns{};
+  for (std::uint32_t role = 0; role < layout.members; ++role)
+    columns[role] =
+        offset + (role < layout.data ? place_in(chunk, layout.member_of(stripe, role), i)
+                                     : chunk.right.data() + std::size_t{role} * layout.unit * kSectorBytes);
+  make_parity(std::span(columns.data(), layout.members), layout.parity, length);
+  bool right = true;
+  for (std::uint32_t role = layout.data; role < layout.members; ++role) {
+    const std::uint32_t m = layout.member_of(stripe, role);
+    std::byte* const there = place_in(chunk, m, i) + offset;
+    if (std::memcmp(there, columns[role], length) == 0) continue;
+    right = false;
+    if (repairs == nullptr) continue;
+    std::memcpy(there, columns[role], length);
+    repairs->write(m, layout.member_lba(stripe, rows.first), rows.sectors(), there, volatile_);
+  }
+  return right;
+}
+
+Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, bool repair_it) {
+  const std::uint32_t sectors = stripes * layout.unit;
+  co_await Lock{*this, stripe, stripe + stripes - 1};
+  CheckedChunk chunk{stripe,
+                     stripes,
+                     take_buffer(std::uint64_t{sectors} * layout.members),
+                     take_buffer(std::uint64_t{layout.unit} * layout.members),
+                     {}};
+  Status status = co_await read_chunk(chunk);
   if (parity_ns(1) > 0) co_await runner_.work(parity_ns(std::uint64_t{sectors} * layout.data));
   Batch repairs(commands_);
-  for (std::uint32_t i = 0; i < stripes && bytes_ && status == Status::ok && batch.dead == 0; ++i) {
-    std::array<std::byte*, kArrayMembersMax> columns{};
-    for (std::uint32_t role = 0; role < layout.members; ++role)
-      columns[role] = role < layout.data ? place(layout.member_of(stripe + i, role)) + i * unit_bytes
-                                         : right.data() + role * unit_bytes;
-    make_parity(std::span(columns.data(), layout.members), layout.parity, unit_bytes);
-    bool wrong = false;
-    for (std::uint32_t role = layout.data; role < layout.members; ++role) {
-      const std::uint32_t m = layout.member_of(stripe + i, role);
-      std::byte* const there = place(m) + i * unit_bytes;
-      if (std::memcmp(there, columns[role], unit_bytes) == 0) continue;
-      wrong = true;
-      if (!repair_it) continue;
-      std::memcpy(there, columns[role], unit_bytes);
-      repairs.write(m, layout.member_lba(stripe + i, 0), layout.unit, there, volatile_);
+  for (std::uint32_t i = 0; i < stripes && status == Status::ok; ++i) {
+    const UnknownRows& unknown = chunk.unknown[i];
+    bool right = true;
+    for (RowRange rows; rows.first < layout.unit; rows.first = rows.last) {
+      while (rows.first < layout.unit && unknown[rows.first]) ++rows.first;
+      rows.last = rows.first;
+      while (rows.last < layout.unit && !unknown[rows.last]) ++rows.last;
+      if (bytes_ && !rows.empty()) right &= check_rows(chunk, i, rows, repair_it ? &repairs : nullptr);
     }
-    if (!wrong) continue;
+    unknown_rows_ += static_cast<std::uint64_t>(std::count(unknown.begin(), unknown.end(), true));
+    if (right) continue;
     ++mismatches_;
     cache_.forget(stripe + i);
   }
@@ -298,7 +336,8 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
   members_failed(repairs.dead);
   if (repairs.store_error) status = Status::store_error;
   unlock(stripe);
-  co_return status;
+  // A member that failed ends the check in any case: any_lost().
+  co_return status == Status::device_failed ? Status::ok : status;
 }
 
 }  // namespace headcrash::model

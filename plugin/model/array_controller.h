@@ -145,7 +145,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::uint32_t choose_mirror(std::uint64_t stripe, std::uint64_t lba) const;
   Detached read_lost(Join& join, std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
   Task reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
-  Task repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
+  using UnknownRows = std::vector<bool>;  ///< a bit for each row of a stripe unit
+  Task repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into, UnknownRows* unknown);
   Task read_pieces(HostRequest& host);
   Task read_computed(HostRequest& host, std::uint64_t failed_members);
 
@@ -210,6 +211,17 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   void resume_background();
   Detached check_stripes(Background kind, bool repair_it);
   Task check_chunk(std::uint64_t stripe, std::uint32_t stripes, bool repair_it);
+  /// A chunk of all members, locked and in memory while its parity is checked.
+  struct CheckedChunk {
+    std::uint64_t stripe = 0;
+    std::uint32_t stripes = 0;
+    AlignedBuffer bytes;               ///< member by member
+    AlignedBuffer right;               ///< parity as it should be: one unit for each role
+    std::vector<UnknownRows> unknown;  ///< by stripe: rows that some member has lost for good
+  };
+  std::byte* place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const;
+  Task read_chunk(CheckedChunk& chunk);
+  bool check_rows(CheckedChunk& chunk, std::uint32_t i, RowRange rows, Batch* repairs);
   Task rebuild_chunk(std::uint32_t member, std::uint64_t stripe, std::uint32_t stripes);
   std::uint32_t chunk_stripes() const;
   TimeNs chunk_ns(std::uint64_t sectors) const;
@@ -269,7 +281,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
 
   Background background_ = Background::none;
   std::uint64_t background_done_ = 0, background_total_ = 0;
-  std::uint64_t mismatches_ = 0;
+  std::uint64_t mismatches_ = 0;    ///< stripes
+  std::uint64_t unknown_rows_ = 0;  ///< rows that the last scrub or resync could not compute
   bool abort_background_ = false;
 };
 

@@ -253,6 +253,7 @@ Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
   for (std::uint32_t m = 0; m < layout.members; ++m)
     batch.read(m, 0, kSlotsSectors, buffer.data() + m * kSlotBytes * kSuperblockSlots);
   co_await batch;
+  if (batch.store_error) co_return Status::store_error;
   dead = batch.dead;
   // A slot that the last cut made unreadable must not hide the other one.
   for (std::uint32_t slot = 0; slot < kSuperblockSlots && batch.unreadable != 0; ++slot) {
@@ -264,6 +265,7 @@ Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
       again.read(m, std::uint64_t{slot} * kSuperblockSectors, 1, at);
     }
     co_await again;
+    if (again.store_error) co_return Status::store_error;
     dead |= again.dead;
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if ((again.unreadable >> m & 1) != 0)
@@ -361,7 +363,11 @@ Task ArrayController::assemble() {
   if (layout.bitmap_sectors > 0) regions_.open(layout.bitmap_sectors, profile.region_sectors);
   Slots found(layout.members);
   std::uint64_t dead = 0;
-  co_await read_superblocks(found, dead);
+  const Status status = co_await read_superblocks(found, dead);
+  if (status == Status::store_error) {
+    assembly_error_ = Error{profile.name, "the host's storage failed", {}};
+    co_return status;
+  }
   const auto common = common_array(found);
   if (!common) {
     make_new(dead);
@@ -383,8 +389,9 @@ Task ArrayController::recover() {
   }
   if (!unclean_) co_return Status::ok;
   if (logs()) {
-    co_await roll_forward();
-    unclean_ = false;
+    const Status status = co_await roll_forward();
+    if (status == Status::store_error) refuse("the host's storage failed while prewrites were read");
+    unclean_ = status == Status::store_error;
   } else if (any_lost() && !layout.mirrored()) {
     // Parity that is wrong in the stripes already rebuilt would stay so: nothing checks a degraded array.
     rebuilt_stripes_ = noted_stripes_ = 0;

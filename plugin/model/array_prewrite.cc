@@ -85,13 +85,15 @@ Task ArrayController::read_log(std::uint32_t member, std::byte* bytes, std::vect
     batch.read(member, first + at, sectors, bytes + std::size_t{at} * kSectorBytes);
     co_await batch;
     members_failed(batch.dead);
-    if (batch.dead != 0 || batch.store_error) co_return Status::device_failed;
+    if (batch.store_error) co_return Status::store_error;
+    if (batch.dead != 0) co_return Status::device_failed;
     for (std::uint32_t s = 0; s < sectors && batch.unreadable != 0; s += align_) {
       std::byte* const into = bytes + std::size_t{at + s} * kSectorBytes;
       const std::uint32_t length = std::min(align_, sectors - s);
       Batch one(commands_);
       one.read(member, first + at + s, length, into);
       co_await one;
+      if (one.store_error) co_return Status::store_error;
       for (std::uint32_t i = 0; i < length && one.failed(); ++i) unreadable[at + s + i] = true;
     }
   }
@@ -130,6 +132,8 @@ std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
   return record.home < layout.data_first ? 0 : (record.home - layout.data_first) / layout.unit;
 }
 
+/// Writes an update to its place on all members. A member whose record can no longer be read has old bytes
+/// there, and counts as failed: the others make up for it.
 Task ArrayController::write_home(const FoundUpdate& update) {
   std::array<AlignedBuffer, kArrayMembersMax> buffers;
   Batch reads(commands_);
@@ -139,7 +143,8 @@ Task ArrayController::write_home(const FoundUpdate& update) {
     reads.read(m, update.records[m].at + align_, update.records[m].sectors, buffers[m].data());
   }
   co_await reads;
-  members_failed(reads.dead);
+  if (reads.store_error) co_return Status::store_error;
+  members_failed(reads.dead | reads.unreadable);
   Batch writes(commands_);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (buffers[m].data() == nullptr || states_[m] == MemberState::failed) continue;
@@ -147,7 +152,7 @@ Task ArrayController::write_home(const FoundUpdate& update) {
   }
   co_await writes;
   members_failed(writes.dead);
-  co_return Status::ok;
+  co_return writes.store_error ? Status::store_error : Status::ok;
 }
 
 Task ArrayController::roll_forward() {
@@ -157,12 +162,14 @@ Task ArrayController::roll_forward() {
     FoundUpdates found;
     std::uint64_t tail = adopted_tail_;
     for (std::uint32_t m = 0; m < layout.members; ++m) {
-      if (alive(m, 0)) co_await scan_log(m, found, tail);
+      const Status status = alive(m, 0) ? co_await scan_log(m, found, tail) : Status::ok;
+      if (status == Status::store_error) co_return status;
     }
     for (const auto& [sequence, update] : found) {
       next = std::max(next, sequence + 1);
       if (sequence < tail || (update.parts & alive_members(stripe_of(update)) & ~update.whole) != 0) continue;
-      co_await write_home(update);
+      const Status status = co_await write_home(update);
+      if (status == Status::store_error) co_return status;
       ++rolled;
     }
   } else {

@@ -125,6 +125,35 @@ TEST(PrewriteRoom, IsUsedAgainOnlyWhereNothingCouldBeRolledForward) {
   EXPECT_GT(overwritten, 300U);
 }
 
+/// The log of a member becomes unreadable at any moment of a start: the member then has old bytes at home.
+TEST(PrewriteRecords, ThatBecomeUnreadableAreNotWrittenHome) {
+  std::uint64_t failed = 0;
+  for (int events = 0; events < 60; ++events) {
+    SCOPED_TRACE(events);
+    ArrayBench b(with_log_on_members(), kMemberOfALog);
+    ASSERT_TRUE(b.open());
+    ASSERT_EQ(b.write(0, counted(48, 1)), Status::ok);
+    b.run_for(50 * kMillisecondNs);
+    const auto old = b.read(24, 12);
+    const auto fresh = counted(12, 2);
+    ASSERT_EQ(b.write(24, fresh), Status::ok);
+    for (auto* drive : b.drives) drive->stall_writes = true;
+    b.array->power_cut();
+    b.run_for(0);
+    for (auto* drive : b.drives) drive->stall_writes = false;
+    b.array->power_on();
+    for (int i = 0; i < events; ++i) b.simulation->run_next();
+    const auto [first, sectors] = Array::prewrite_range(b.profile);
+    for (std::uint64_t at = first; at < first + sectors; ++at) b.drives[1]->unreadable.insert(at);
+    b.drain();
+    const bool missed = b.array->status().members[1] == MemberState::failed;
+    failed += missed ? 1 : 0;
+    const auto now = b.read(24, 12);
+    EXPECT_TRUE(now == fresh || (!missed && now == old)) << "a record is taken as a whole or not at all";
+  }
+  EXPECT_GT(failed, 0U);
+}
+
 /// A member is gone at power-on, so that superblocks are written before anything is rolled forward; the power
 /// goes again at any moment of that.
 TEST(PrewriteRecords, AreStillThereWhenTheirRollForwardIsCut) {

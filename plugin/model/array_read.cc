@@ -133,7 +133,7 @@ Detached ArrayController::read_lost(Join& join, std::uint64_t stripe, std::uint3
   Status status = Status::ok;
   const std::uint32_t m = layout.member_of(stripe, role);
   if (alive(m, stripe)) {
-    status = co_await repair(stripe, role, rows, buffer.data());
+    status = co_await repair(stripe, role, rows, buffer.data(), nullptr);
   } else {
     ++array_counters.degraded_reads;
     status = co_await reconstruct(stripe, role, rows, buffer.data());
@@ -189,9 +189,13 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
 }
 
 /// Reads rows of a living member, of which some are unreadable, a physical sector at a time; those that
-/// cannot be read are computed and written again. The caller holds the stripe's lock.
-Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into) {
+/// cannot be read are computed and written again. Rows that cannot be computed either are left unreadable and
+/// marked in `unknown`, if it is not null; the status is then medium_error, and their bytes mean nothing. The
+/// caller holds the stripe's lock.
+Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into,
+                             UnknownRows* unknown) {
   const std::uint32_t m = layout.member_of(stripe, role);
+  Status result = Status::ok;
   for (std::uint32_t row = rows.first; row < rows.last;) {
     const std::uint32_t next = std::min(rows.last, row / align_ * align_ + align_);
     const RowRange part{row, next};
@@ -204,11 +208,17 @@ Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange 
     members_failed(batch.dead);
     if (!batch.failed()) continue;
     const Status status = co_await reconstruct(stripe, role, part, at);
-    if (status != Status::ok) co_return status == Status::device_failed ? Status::medium_error : status;
+    if (status == Status::store_error) co_return status;
+    if (status != Status::ok) {
+      result = Status::medium_error;
+      for (std::uint32_t r = part.first; r < part.last && unknown != nullptr; ++r) (*unknown)[r] = true;
+      continue;
+    }
     if (!alive(m, stripe)) continue;
     Batch again(commands_);
     again.write(m, layout.member_lba(stripe, part.first), part.sectors(), at, volatile_);
     co_await again;
+    if (again.store_error) co_return Status::store_error;
     if (again.dead != 0) {
       members_failed(again.dead);
       co_await settle_metadata();
@@ -217,7 +227,7 @@ Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange 
       incident("unreadable sectors of member " + std::to_string(m) + " computed and written again");
     }
   }
-  co_return Status::ok;
+  co_return result;
 }
 
 }  // namespace headcrash::model

@@ -63,7 +63,7 @@ Task ArrayController::read_regions() {
     batch.read(m, layout.bitmap_first, static_cast<std::uint32_t>(layout.bitmap_sectors), buffer.data());
     co_await batch;
     members_failed(batch.dead);
-    if (batch.unreadable != 0) {
+    if (batch.unreadable != 0 || batch.store_error) {
       regions_.mark_all();
     } else if (!batch.failed()) {
       regions_.merge(0, {buffer.data(), layout.bitmap_sectors * kSectorBytes});

@@ -326,7 +326,7 @@ TEST(ArrayMetadata, RefusesImpossibleProfiles) {
   const auto refused = [](const ArrayProfile& p) {
     return !ArrayBench(p, kMemberSectors).open().has_value();
   };
-  EXPECT_TRUE(refused(array_profile(RaidLevel::raid5, 2)));
+  EXPECT_TRUE(refused(array_profile(RaidLevel::raid5, 1)));
   EXPECT_TRUE(refused(array_profile(RaidLevel::raid6, 3)));
   EXPECT_TRUE(refused(array_profile(RaidLevel::raid0, 33)));
   EXPECT_TRUE(refused(array_profile(RaidLevel::raid5, 5, 0)));

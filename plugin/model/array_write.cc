@@ -271,7 +271,8 @@ Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan
   for (std::uint32_t role = 0; role < layout.members; ++role) {
     const std::uint32_t m = layout.member_of(stripe, role);
     if ((batch.unreadable >> m & 1) == 0 || !alive(m, stripe)) continue;
-    const Status repaired = co_await repair(stripe, role, plan.read[role], place(role));
+    const Status repaired = co_await repair(stripe, role, plan.read[role], place(role), nullptr);
+    if (repaired == Status::store_error) co_return repaired;
     if (repaired != Status::ok) co_return Status::device_failed;
   }
   co_return Status::medium_error;

@@ -93,6 +93,20 @@ TEST(DiskFaults, SlowTakesLongerByTheDelay) {
   EXPECT_EQ(c.completed_at - c.submitted_at, a.completed_at - a.submitted_at);
 }
 
+TEST(DiskFaults, SlowMayBeOfOneKindOfCommandOnly) {
+  const auto took = [](const char* fault, bool flush) {
+    FaultyBench b(fault);
+    const Completion c = b.finish(flush ? b.submit(Op::flush) : b.submit_write(8, Bench::pattern(1, kNew)));
+    return c.completed_at - c.submitted_at;
+  };
+  for (const bool flush : {false, true}) {
+    const TimeNs fast = took("", flush);
+    EXPECT_EQ(took("slow:disk,delay-ms=30,op=read", flush), fast);
+    EXPECT_EQ(took("slow:disk,delay-ms=30,op=flush", flush) > fast, flush);
+    EXPECT_EQ(took("slow:disk,delay-ms=30,op=write", flush) > fast, !flush);
+  }
+}
+
 TEST(DiskFaults, LyingFlushAndFuaLoseWhatTheyPromised) {
   FaultyBench b("lying-flush:disk", true);
   b.finish(b.submit_write(1, Bench::pattern(1, kNew)));

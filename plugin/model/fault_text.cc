@@ -25,7 +25,8 @@ enum Option : unsigned {
   kTimes = 8,
   kDelayMs = 16,
   kTo = 32,
-  kData = 64
+  kData = 64,
+  kOp = 128
 };
 constexpr unsigned kUsual = kLba | kAfterMs | kAfter | kTimes;
 
@@ -38,7 +39,7 @@ struct KindRow {
 constexpr std::array<KindRow, 12> kKinds{{
     {FaultKind::latent_error, "latent-error", kUsual, 0},
     {FaultKind::dead, "dead", kUsual, 0},
-    {FaultKind::slow, "slow", kUsual | kDelayMs, kDelayMs},
+    {FaultKind::slow, "slow", kUsual | kDelayMs | kOp, kDelayMs},
     {FaultKind::torn_write, "torn-write", kUsual, 0},
     {FaultKind::lost_write, "lost-write", kUsual, 0},
     {FaultKind::misdirected_write, "misdirected-write", kUsual | kTo, kTo},
@@ -54,13 +55,17 @@ struct OptionRow {
   Option option;
   std::string_view name;
 };
-constexpr std::array<OptionRow, 7> kOptions{{{kLba, "lba"},
+constexpr std::array<OptionRow, 8> kOptions{{{kLba, "lba"},
                                              {kAfterMs, "after-ms"},
                                              {kAfter, "after"},
                                              {kTimes, "times"},
                                              {kDelayMs, "delay-ms"},
                                              {kTo, "to"},
-                                             {kData, "data"}}};
+                                             {kData, "data"},
+                                             {kOp, "op"}}};
+
+constexpr std::array<std::pair<std::string_view, Op>, 4> kOps{
+    {{"read", Op::read}, {"write", Op::write}, {"flush", Op::flush}, {"trim", Op::trim}}};
 
 std::string fault_subject(std::string_view text) {
   return fmt::format("fault '{}'", text);
@@ -126,6 +131,13 @@ Result<void> parse_option(const std::string& subject, Option option, std::string
     if (!data) return pass_on(data);
     fault.data = std::move(*data);
     return {};
+  }
+  if (option == kOp) {
+    for (const auto& [name, op] : kOps)
+      if (name == value) fault.op = op;
+    if (fault.op) return {};
+    return fail(subject, fmt::format("'{}' is not a kind of command", value.substr(0, 160)),
+                "the kinds are read, write, flush, trim");
   }
   if (option == kAfterMs || option == kDelayMs) {
     const auto time = parse_milliseconds(subject, value);
@@ -199,6 +211,8 @@ Result<FaultSpec> parse_fault(std::string_view text) {
   for (const OptionRow& option : kOptions)
     if ((row->required & ~seen & option.option) != 0)
       return fail(subject, fmt::format("{} needs the option {}=", row->name, option.name), option_list(*row));
+  if (fault.op == Op::flush && fault.sectors > 0)
+    return fail(subject, "a flush has no sectors", "leave out lba= or op=flush");
   return fault;
 }
 
@@ -212,6 +226,8 @@ std::string to_text(const FaultSpec& fault) {
   if (fault.skip > 0) text += fmt::format(",after={}", fault.skip);
   if (fault.times > 0) text += fmt::format(",times={}", fault.times);
   if (fault.kind == FaultKind::slow) text += ",delay-ms=" + milliseconds_text(fault.delay_ns);
+  for (const auto& [name, op] : kOps)
+    if (fault.op == op) text += fmt::format(",op={}", name);
   if (fault.kind == FaultKind::misdirected_write) text += fmt::format(",to={}", fault.to_lba);
   return text;
 }

@@ -55,6 +55,9 @@ struct DeviceFaults::State {
       spec.sectors = request.sectors;
       spec.data.clear();
     }
+    bool is_of(Op op) const {
+      return !spec.op || *spec.op == op || (*spec.op == Op::write && op == Op::write_zeroes);
+    }
     bool touches(std::uint64_t lba, std::uint64_t sectors) const {
       return spec.sectors == 0 || (lba < end() && first() < lba + sectors);
     }
@@ -161,8 +164,8 @@ bool DeviceFaults::is_dead() const {
 TimeNs DeviceFaults::delay_ns(const Request& request) {
   TimeNs sum = 0;
   for (State::ActiveFault& fault : state_->active) {
-    if (fault.spec.kind != FaultKind::slow || !fault.touches(request.lba, request.sectors) ||
-        !state_->fires(fault))
+    if (fault.spec.kind != FaultKind::slow || !fault.is_of(request.op) ||
+        !fault.touches(request.lba, request.sectors) || !state_->fires(fault))
       continue;
     state_->tell(fault, fmt::format("request {} takes {} ns longer", request.id, fault.spec.delay_ns));
     sum += fault.spec.delay_ns;

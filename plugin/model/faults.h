@@ -5,12 +5,12 @@
 // Text form, of the plugin's `fault=`, of machine files and of the control socket; the device is named as in
 // the recording's list, options follow in any order, each at most once:
 //
-//   KIND:DEVICE[,lba=N[+COUNT]][,data=HEX][,after-ms=X][,after=N][,times=N][,delay-ms=X][,to=LBA]
+//   KIND:DEVICE[,lba=N[+COUNT]][,data=HEX][,after-ms=X][,after=N][,times=N][,delay-ms=X][,to=LBA][,op=OP]
 //
 //   kind               options besides after-ms     what happens
 //   latent-error       lba after times              reading the range gives medium_error until it is written
 //   dead               lba after times              every command fails (device_failed) from then on
-//   slow               lba after times delay-ms     every command takes delay-ms longer
+//   slow               lba after times delay-ms op  every command takes delay-ms longer
 //   torn-write         lba after times              the write stops in the middle of its last physical
 //                                                   sector, silently
 //   lost-write         lba after times              ... never reaches the medium and is acknowledged
@@ -24,6 +24,7 @@
 // `lba` restricts a fault to what touches the range; `after-ms` lets it begin at a model time after it was
 // added; `after=N` skips the first N matching operations; `times` bounds how often it fires (write faults:
 // once unless said, the others: without end). `delay-ms` and `to` must be given where they are allowed.
+// `op=read`, `write`, `flush` or `trim` makes slow wait for commands of this kind; zeroes are written, too.
 // `data=HEX` makes write-error wait for the first write whose payload contains these bytes (1 to 64 of them,
 // anywhere in it). That write's range is the bad place from then on: with times=1 it fails once, without
 // `times` everything that is written there later fails too.
@@ -76,6 +77,7 @@ struct FaultSpec {
   TimeNs delay_ns = 0;               ///< slow
   std::uint64_t to_lba = 0;          ///< misdirected_write
   std::vector<std::byte> data = {};  ///< write_error: what the payload contains; empty: any
+  std::optional<Op> op = {};         ///< slow: commands of this kind; none: of all
   bool operator==(const FaultSpec&) const = default;
 };
 

@@ -18,9 +18,10 @@ Result<void> validate(const FlashProfile& p) {
     return wrong("[nand] page-sectors", "a page is not a whole number of physical sectors",
                  fmt::format("give a multiple of {}", p.physical_sector_sectors));
   }
-  if (p.capacity_sectors == 0 || p.capacity_sectors % p.page_sectors != 0) {
-    return wrong("[nand] capacity-sectors", "the capacity is not a whole number of pages",
-                 fmt::format("give a multiple of {}", p.page_sectors));
+  // Real drives have the sizes of IDEMA LBA1-03, whose last page is a part of one.
+  if (p.capacity_sectors == 0 || p.capacity_sectors % p.physical_sector_sectors != 0) {
+    return wrong("[nand] capacity-sectors", "the capacity is not a whole number of physical sectors",
+                 fmt::format("give a multiple of {}", p.physical_sector_sectors));
   }
   if (p.channels == 0 || p.luns_per_channel == 0 ||
       std::uint64_t{p.channels} * p.luns_per_channel > FlashProfile::kLunsMax) {

@@ -382,6 +382,20 @@ TEST(Flash, MeetsItsFaults) {
   EXPECT_EQ(run(Op::read).status, Status::device_failed);
 }
 
+/// Sizes of real drives (IDEMA LBA1-03) are whole physical sectors, not whole pages.
+TEST(Flash, EndsWithAPartOfAPage) {
+  FlashProfile p = small_ssd();
+  p.capacity_sectors += 48;
+  ASSERT_NE(p.capacity_sectors % p.page_sectors, 0U);
+  ASSERT_TRUE(validate(p).has_value());
+  SsdBench b(p);
+  const std::uint64_t last = p.capacity_sectors - 48;
+  EXPECT_EQ(b.bench.finish(b.write(last - 16, 64, 3)).status, Status::ok);
+  EXPECT_EQ(b.bench.finish(b.bench.submit(Op::flush)).status, Status::ok);
+  EXPECT_EQ(b.on_medium(last - 16, 64), bench::Bench::pattern(64, 3));
+  EXPECT_EQ(b.bench.finish(b.bench.submit(Op::read, last, 48)).status, Status::ok);
+}
+
 TEST(Flash, RefusesNumbersThatMakeNoSense) {
   EXPECT_TRUE(validate(nvme()).has_value());
   EXPECT_TRUE(validate(sata()).has_value());

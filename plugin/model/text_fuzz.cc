@@ -13,15 +13,23 @@ namespace {
 TEST(Fuzz, Fault) {
   fuzz::Options options;
   options.name = "fault";
-  options.corpus = {
-      "latent-error:hd0,lba=4096+8", "dead:hd0.1,after-ms=1.5", "slow:log,delay-ms=30.25,times=2",
-      "torn-write:hd0,after=2",      "lost-write:hd0,lba=1",    "misdirected-write:hd0,lba=7+1,to=9",
-      "corrupted-write:hd0",         "lying-flush:hd0,times=1", "write-error:hd0,data=c03b3998",
-      "flush-error:hd0,times=1",     "battery-low:hd0",         "battery-dead:hd0,after-ms=0.000001"};
+  options.corpus = {"latent-error:hd0,lba=4096+8",
+                    "dead:hd0.1,after-ms=1.5",
+                    "slow:log,delay-ms=30.25,times=2",
+                    "torn-write:hd0,after=2",
+                    "lost-write:hd0,lba=1",
+                    "misdirected-write:hd0,lba=7+1,to=9",
+                    "corrupted-write:hd0",
+                    "lying-flush:hd0,times=1",
+                    "slow:hd0,delay-ms=2,op=flush",
+                    "write-error:hd0,data=c03b3998",
+                    "flush-error:hd0,times=1",
+                    "battery-low:hd0",
+                    "battery-dead:hd0,after-ms=0.000001"};
   options.dictionary = {
-      ":",      ",",         "=",         "+",    "lba=",          "after-ms=", "after=",
-      "times=", "delay-ms=", ",to=",      "hd0",  "latent-error:", "slow:",     "lying-flush:",
-      "dead:",  "1000000.5", "0.1234567", "data="};
+      ":",      ",",         "=",         "+",     "lba=",          "after-ms=", "after=",
+      "times=", "delay-ms=", ",to=",      "hd0",   "latent-error:", "slow:",     "lying-flush:",
+      "dead:",  "1000000.5", "0.1234567", "data=", "op=",           "trim"};
   fuzz::run(options, [](std::string_view input) {
     const auto parsed = parse_fault(input);
     if (!parsed) {

@@ -23,7 +23,7 @@ constexpr std::array<Choice<RaidLevel>, 5> kLevels = {{{"raid0", RaidLevel::raid
                                                        {"raid4", RaidLevel::raid4},
                                                        {"raid5", RaidLevel::raid5},
                                                        {"raid6", RaidLevel::raid6}}};
-constexpr std::array<std::uint32_t, 5> kMembersMin = {2, 2, 3, 3, 4};
+constexpr std::array<std::uint32_t, 5> kMembersMin = {2, 2, 2, 2, 4};
 constexpr std::array<Choice<ArrayRecovery>, 4> kRecoveries = {
     {{"none", ArrayRecovery::none},
      {"resync", ArrayRecovery::resync},

@@ -167,5 +167,14 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"aging-permille = 50", "", "queue.aging-permille", "missing", "sata-7200"},
         Wrong{"depth = 32", "depth = 32\nlength = 3", "queue.length", "unknown", "sata-7200"}));
 
+TEST(Profiles, FlashHasTheSizesOfRealDrives) {
+  for (const auto& [name, sectors] :
+       {std::pair{"nvme-970pro", 1'000'215'216U}, {"nvme-plp", 1'000'215'216U}, {"sata-ssd", 976'773'168U}}) {
+    const auto stack = load_stack(name);
+    ASSERT_TRUE(stack) << stack.error().message();
+    EXPECT_EQ(capacity_sectors(**stack), sectors) << name;
+  }
+}
+
 }  // namespace
 }  // namespace headcrash::profiles

@@ -223,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStack{kRaid, "\"hp-c2447\"", "7", "member", "must name a profile"},
         WrongStack{kRaid, "\"hp-c2447\"", "{name = \"x\"}", "member", "missing"},
         WrongStack{kRaid, "\"raid5\"", "\"raid9\"", "layout.level", "raid5"},
-        WrongStack{kRaid, "members = 5", "members = 2", "layout.members", "from 3"},
+        WrongStack{kRaid, "members = 5", "members = 1", "layout.members", "from 2"},
         WrongStack{kRaid, "members = 5", "members = 65", "layout.members", "to 64"},
         WrongStack{kRaid, "stripe-unit-kib = 64", "stripe-unit-kib = 0", "layout.stripe-unit-kib",
                    "whole number"},

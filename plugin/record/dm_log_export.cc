@@ -92,6 +92,7 @@ class Exporter {
     dm_log::Super super;
     super.entries = summary.entries;
     if (!into_.flush() || !into_.overwrite(0, bytes_of(super))) return tl::unexpected<Error>(*into_.error());
+    if (auto closed = into_.close(); !closed) return pass_on(closed);
     return {};
   }
 
@@ -178,7 +179,7 @@ Result<DmLogSummary> export_dm_log_writes(const std::filesystem::path& from, mod
         "`headcrash recording info` lists them");
   auto flushes = flushes_done(from, device);
   if (!flushes) return pass_on(flushes);
-  auto into = LogFile::create(to);
+  auto into = LogFile::create(to, LogFile::Content::exported);
   if (!into) return pass_on(into);
   Exporter exporter(*reader, **into, device, std::move(*flushes));
   Result<void> begun;

@@ -1,5 +1,11 @@
 // From dm-log-writes' format into a recording (dm_log_writes.h). Two passes: the first checks every entry and
 // finds how large the device must be, the second copies.
+//
+//   | super: 3 entries | entry | entry | entry | entry | entry | (zeroes, half an entry, the end)
+//                        counted: all must be valid | uncounted, up to the first invalid one
+//
+// A writer counts its entries at flushes. If it was killed, those since the last flush are there and not
+// counted; before the first flush QEMU's has not even written the super block.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -38,10 +44,14 @@ class DmLog {
   void rewind() {
     offset_ = super_.sector_size;
     number_ = 0;
+    closed_ = false;
   }
-  bool at_end() const { return number_ == super_.entries; }
-  /// The next entry, checked; its data begin at data_at(). In units of 512 bytes from here on.
-  Result<dm_log::Entry> next();
+  /// The next entry, checked; its data begin at data_at(). In units of 512 bytes from here on. Nullopt at the
+  /// end. A broken entry is an error if the super block counts it, and the end if not.
+  Result<std::optional<dm_log::Entry>> next();
+  bool without_super() const { return without_super_; }
+  /// Entries so far that the super block does not count.
+  std::uint64_t uncounted() const { return number_ - std::min(number_, super_.entries); }
   std::uint64_t data_at() const { return data_at_; }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const {
     return read_exactly(fd_, path_, offset, into);
@@ -51,6 +61,9 @@ class DmLog {
   }
 
  private:
+  Result<void> read_super();
+  std::optional<std::uint32_t> sector_size_of_entries() const;
+  Result<dm_log::Entry> read_entry();
   tl::unexpected<Error> broken(const char* what) const {
     return fail(path_, fmt::format("entry {} at offset {} {}", number_, offset_, what),
                 "the log is damaged, or was copied before its writer had closed it");
@@ -63,7 +76,21 @@ class DmLog {
   std::uint64_t offset_ = 0;  ///< of the next entry
   std::uint64_t number_ = 0;
   std::uint64_t data_at_ = 0;
+  std::uint64_t next_offset_ = 0;
+  bool without_super_ = false;
+  bool closed_ = false;  ///< the target's last mark has been read: stale entries may follow
 };
+
+/// For a log without a super block: that of its first entry, before which everything is zero.
+std::optional<std::uint32_t> DmLog::sector_size_of_entries() const {
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(file_bytes_, 2 * dm_log::kSectorSizeMax));
+  if (!read(0, bytes)) return std::nullopt;
+  const auto first =
+      std::find_if(bytes.begin(), bytes.end(), [](std::byte byte) { return byte != std::byte{0}; });
+  const auto unit = static_cast<std::uint32_t>(first - bytes.begin()) / kSectorBytes * kSectorBytes;
+  if (first == bytes.end() || unit < kSectorBytes || unit > dm_log::kSectorSizeMax) return std::nullopt;
+  return unit;
+}
 
 Result<void> DmLog::open() {
   fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
@@ -73,8 +100,24 @@ Result<void> DmLog::open() {
   if (!S_ISREG(status.st_mode))
     return fail(path_, "is not a regular file", "copy the log into one (dd if=DEVICE of=FILE)");
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
-  if (file_bytes_ < kSectorBytes || !read(0, writable_bytes_of(super_)) || super_.magic != dm_log::kMagic)
+  if (auto got = read_super(); !got) return got;
+  rewind();
+  return {};
+}
+
+Result<void> DmLog::read_super() {
+  if (file_bytes_ < kSectorBytes || !read(0, writable_bytes_of(super_)))
     return fail(path_, "is not a dm-log-writes log", kNotOneOfTheirs);
+  if (super_.magic != dm_log::kMagic) {
+    const auto unit = sector_size_of_entries();
+    if (!unit) return fail(path_, "is not a dm-log-writes log", kNotOneOfTheirs);
+    super_ = {.sector_size = *unit};
+    without_super_ = true;
+    rewind();
+    const auto first = next();
+    if (first && *first) return {};
+    return fail(path_, "is not a dm-log-writes log", kNotOneOfTheirs);
+  }
   if (super_.version != dm_log::kVersion)
     return fail(path_,
                 fmt::format("has version {}, but this program knows {}", super_.version, dm_log::kVersion),
@@ -82,11 +125,22 @@ Result<void> DmLog::open() {
   if (super_.sector_size < kSectorBytes || super_.sector_size > dm_log::kSectorSizeMax ||
       super_.sector_size % kSectorBytes != 0)
     return fail(path_, fmt::format("has sectors of {} bytes", super_.sector_size), kNotOneOfTheirs);
-  rewind();
   return {};
 }
 
-Result<dm_log::Entry> DmLog::next() {
+Result<std::optional<dm_log::Entry>> DmLog::next() {
+  const bool counted = number_ < super_.entries;
+  if (!counted && (closed_ || offset_ >= file_bytes_)) return std::nullopt;
+  const auto entry = read_entry();
+  if (!entry && counted) return pass_on(entry);
+  const bool is_zero = entry && entry->sectors == 0 && entry->flags == 0 && entry->data_bytes == 0;
+  if (!entry || (is_zero && !counted)) return std::nullopt;
+  offset_ = next_offset_;
+  ++number_;
+  return *entry;
+}
+
+Result<dm_log::Entry> DmLog::read_entry() {
   const std::uint64_t unit = super_.sector_size;
   dm_log::Entry entry;
   if (offset_ > file_bytes_ || file_bytes_ - offset_ < sizeof(entry))
@@ -103,8 +157,13 @@ Result<dm_log::Entry> DmLog::next() {
   const std::uint64_t data = mark ? entry.data_bytes : discard ? 0 : entry.sectors * unit;
   if (data > 0 && (data_at_ > file_bytes_ || data > file_bytes_ - data_at_))
     return broken("has data beyond the end of the file");
-  offset_ += unit + (mark || discard ? 0 : entry.sectors * unit);
-  ++number_;
+  next_offset_ = offset_ + unit + (mark || discard ? 0 : entry.sectors * unit);
+  closed_ = false;
+  if (mark && entry.data_bytes >= dm_log::kEndMark.size()) {
+    std::string text(dm_log::kEndMark.size(), '\0');
+    if (auto got = read(data_at_, std::as_writable_bytes(std::span(text))); !got) return pass_on(got);
+    closed_ = text == dm_log::kEndMark;
+  }
   entry.sector *= unit / kSectorBytes;
   entry.sectors *= unit / kSectorBytes;
   return entry;
@@ -189,13 +248,16 @@ class Importer {
 Result<DmLogSummary> copy(DmLog& log, RecordingWriter& into) {
   Importer importer(log, into);
   log.rewind();
-  while (!log.at_end()) {
+  for (;;) {
     const auto entry = log.next();
     if (!entry) return pass_on(entry);
-    if (auto added = importer.add(*entry); !added) return pass_on(added);
+    if (!*entry) break;
+    if (auto added = importer.add(**entry); !added) return pass_on(added);
     if (into.error()) return tl::unexpected<Error>(*into.error());
   }
-  if (auto flushed = into.flush(); !flushed) return pass_on(flushed);
+  if (auto closed = into.close(); !closed) return pass_on(closed);
+  importer.summary.uncounted = log.uncounted();
+  importer.summary.without_super = log.without_super();
   return importer.summary;
 }
 
@@ -206,10 +268,11 @@ Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from, con
   DmLog log(from.string());
   if (auto opened = log.open(); !opened) return pass_on(opened);
   std::uint64_t sectors = std::max<std::uint64_t>(sectors_min, 1);
-  while (!log.at_end()) {
+  for (;;) {
     const auto entry = log.next();
     if (!entry) return pass_on(entry);
-    sectors = std::max(sectors, entry->sector + entry->sectors);
+    if (!*entry) break;
+    sectors = std::max(sectors, (*entry)->sector + (*entry)->sectors);
   }
   RecordingHeader header;
   header.devices.push_back({"imported", "unknown", sectors, 1, true});

@@ -38,11 +38,14 @@ struct DmLogSummary {
   std::uint64_t data_bytes = 0;
   std::uint64_t unacknowledged = 0;  ///< export: writes that were left out
   std::uint64_t marks_cut = 0;       ///< export
+  std::uint64_t uncounted = 0;       ///< import: entries that the super block does not count
+  bool without_super = false;        ///< import: the super block was never written
 };
 
 /// Makes the recording `to`. The device has as many sectors as the log needs, `sectors_min` at least, and the
-/// name "imported". A log that ends early or is invalid is refused, naming the entry and its offset, and
-/// nothing is left of `to`.
+/// name "imported". A counted entry that is missing or invalid is refused, naming the entry and its offset,
+/// and nothing is left of `to`. A killed writer leaves entries behind the counted ones: they are imported up
+/// to the first that is incomplete.
 Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from, const std::filesystem::path& to,
                                           std::uint64_t sectors_min = 1);
 

@@ -280,6 +280,77 @@ TEST_F(FormatsTest, BrokenDmLogsAreRefusedByEntryAndOffset) {
   EXPECT_NE(refusal(super(1) + entry(0, 0, 32, 0)).find("unknown flags"), std::string::npos);
 }
 
+TEST_F(FormatsTest, DamagedBytesAreNotExported) {
+  {
+    auto writer = RecordingWriter::create(folder_ / "run.hcrec", {1, {{"hd0", "t", 64, 1}}});
+    ASSERT_TRUE(writer);
+    const auto data = filled(1, 0x77);
+    (*writer)->submitted(0, 1, {.id = 1, .op = model::Op::write, .lba = 3, .sectors = 1, .data = data});
+    (*writer)->acknowledged(0, {.id = 1});
+  }
+  std::string bytes = text_of("run.hcrec");
+  bytes[bytes.find(std::string(kSector, 0x77)) + 5] ^= 1;
+  put("bad.hcrec", bytes);
+  EXPECT_TRUE(export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "good.log"));
+  const auto exported = export_dm_log_writes(folder_ / "bad.hcrec", 0, folder_ / "bad.log");
+  ASSERT_FALSE(exported);
+  EXPECT_NE(exported.error().problem.find("checksum"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder_ / "bad.log"));
+}
+
+/// What a killed writer leaves: entries since the last flush, and before the first one no super block.
+TEST_F(FormatsTest, EntriesThatTheSuperBlockDoesNotCountAreImported) {
+  for (const std::size_t unit : {512U, 4096U}) {
+    SCOPED_TRACE(unit);
+    const auto u64 = [](std::uint64_t value) {
+      return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
+    };
+    const auto padded_to_unit = [&](std::string text) {
+      text.resize(unit);
+      return text;
+    };
+    const auto entry = [&](std::uint64_t sector, std::uint64_t sectors, std::uint64_t flags,
+                           std::uint64_t length = 0) {
+      return padded_to_unit(u64(sector) + u64(sectors) + u64(flags) + u64(length));
+    };
+    const auto super = [&](std::uint64_t entries) {
+      return padded_to_unit(u64(0x6a736677736872U) + u64(1) + u64(entries) + u64(unit));
+    };
+    const std::string write = entry(3, 1, 0) + std::string(unit, 'a');
+    const std::string later = entry(9, 1, 0) + std::string(unit, 'b');
+    const std::string end_mark = padded_to_unit(u64(0) + u64(0) + u64(8) + u64(17) + "dm-log-writes-end");
+    const auto imported = [&](const std::string& bytes) -> std::optional<DmLogSummary> {
+      put("x.log", bytes);
+      fs::remove(folder_ / "x.hcrec");
+      const auto done = import_dm_log_writes(folder_ / "x.log", folder_ / "x.hcrec");
+      return done ? std::optional(*done) : std::nullopt;
+    };
+    const auto expect = [&](const std::string& bytes, std::uint64_t writes, std::uint64_t uncounted,
+                            bool without_super) {
+      const auto summary = imported(bytes);
+      ASSERT_TRUE(summary);
+      EXPECT_EQ(summary->writes, writes);
+      EXPECT_EQ(summary->uncounted, uncounted);
+      EXPECT_EQ(summary->without_super, without_super);
+    };
+    const std::string none = std::string(unit, '\0');
+    expect(super(1) + write, 1, 0, false);
+    expect(super(1) + write + later, 2, 1, false);
+    expect(super(0) + write + later, 2, 2, false);
+    expect(super(1) + write + later.substr(0, unit + 40), 1, 0, false);  // its data are incomplete
+    expect(super(1) + write + later.substr(0, 20), 1, 0, false);
+    expect(super(1) + write + none + later, 1, 0, false);  // nothing says how long the hole is
+    expect(super(1) + write + entry(9, 1, 64) + later, 1, 0, false);
+    expect(super(2) + write + end_mark + later, 1, 0, false);  // of an earlier log on the same device
+    expect(none + write + later, 2, 2, true);
+    expect(none + entry(0, 1, 0) + std::string(unit, 'a'), 1, 1, true);
+    EXPECT_FALSE(imported(none + write.substr(0, unit)));
+    EXPECT_FALSE(imported(none + entry(0, 1, 64) + std::string(unit, 'a')));
+    EXPECT_FALSE(imported(std::string(256 << 10, '\0')));
+    EXPECT_FALSE(imported(super(2) + write + later.substr(0, unit + 40)));
+  }
+}
+
 // ---- Text
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "plugin/media/host_reason.h"
 #include "plugin/record/event_format.h"
@@ -23,12 +24,6 @@ constexpr std::size_t kGatherBytes = 1 << 20;
 constexpr std::size_t kDirectBytes = 32 << 10;  ///< larger payloads are not copied into the buffer
 constexpr std::uint64_t kWritebackBytes = 16 << 20;
 constexpr std::array<std::byte, kEventAlignment> kPadding = {};
-
-const char* remedy_for(int error) {
-  return error == ENOSPC || error == EDQUOT || error == EFBIG
-             ? "give it a file system with room; what was recorded before stays readable"
-             : "what was recorded before stays readable";
-}
 
 /// Takes the lock or says who cannot have it.
 Result<void> lock(const std::filesystem::path& path, int fd) {
@@ -48,16 +43,28 @@ LogFile::LogFile(std::string path, int fd, std::uint64_t size)
 
 LogFile::~LogFile() {
   flush();
-  close(fd_);
+  if (fd_ >= 0) ::close(fd_);
 }
 
-Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& path) {
+void LogFile::fail_by(int reason) {
+  const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+  const bool recording = content_ == Content::recording;
+  std::string remedy = full ? "give it a file system with room" : recording ? "" : "choose another folder";
+  if (recording) remedy += (full ? "; " : "") + std::string("what was recorded before stays readable");
+  fail_with(
+      {path_,
+       (recording ? "writing the recording failed: " : "cannot be written: ") + media::host_reason(reason),
+       remedy});
+}
+
+Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& path, Content content) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0 && errno == EEXIST)
     return fail(path, "exists already", "delete it or give the recording another name");
   if (fd < 0)
     return fail(path, "cannot be made: " + media::host_reason(errno), "check the folder and its permissions");
   std::unique_ptr<LogFile> file(new LogFile(path.string(), fd, 0));
+  file->content_ = content;
   if (auto locked = lock(path, fd); !locked) {
     unlink(path.c_str());
     return pass_on(locked);
@@ -101,7 +108,7 @@ bool LogFile::to_kernel(std::span<const std::byte> head, std::span<const std::by
         pwritev(fd_, &pieces[first], static_cast<int>(pieces.size() - first), static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
-      error_ = Error{path_, "writing the recording failed: " + media::host_reason(errno), remedy_for(errno)};
+      fail_by(errno);
       return false;
     }
     at += static_cast<std::uint64_t>(n);
@@ -142,12 +149,19 @@ bool LogFile::flush() {
   return to_kernel({}, {});
 }
 
+Result<void> LogFile::close() {
+  flush();
+  if (::close(std::exchange(fd_, -1)) != 0) fail_by(errno);
+  if (error_) return tl::unexpected<Error>(*error_);
+  return {};
+}
+
 bool LogFile::overwrite(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (error_) return false;
   const ssize_t n = pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
   if (n == static_cast<ssize_t>(bytes.size())) return true;
   const int reason = n < 0 ? errno : ENOSPC;
-  fail_with({path_, "writing the recording failed: " + media::host_reason(reason), remedy_for(reason)});
+  fail_by(reason);
   return false;
 }
 

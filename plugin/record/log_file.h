@@ -25,8 +25,11 @@ namespace headcrash::record {
 
 class LogFile {
  public:
-  /// Makes the file; refuses an existing one. Holds flock(2) on it as long as it lives.
-  static Result<std::unique_ptr<LogFile>> create(const std::filesystem::path& path);
+  enum class Content : std::uint8_t { recording, exported };
+  /// Makes the file; refuses an existing one. Holds flock(2) on it as long as it lives. `content` is for
+  /// errors.
+  static Result<std::unique_ptr<LogFile>> create(const std::filesystem::path& path,
+                                                 Content content = Content::recording);
   /// Continues at `size`; what lies beyond it is cut off.
   static Result<std::unique_ptr<LogFile>> open(const std::filesystem::path& path);
   ~LogFile();
@@ -37,6 +40,8 @@ class LogFile {
   bool append(std::span<const std::byte> head, std::span<const std::byte> payload = {});
   /// Hands everything to the kernel; false when the file has failed.
   bool flush();
+  /// flush(), then closes the file, which may report what the kernel could not keep. Nothing may follow.
+  Result<void> close();
   /// Overwrites what is in the kernel already.
   bool overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
@@ -52,8 +57,10 @@ class LogFile {
   LogFile(std::string path, int fd, std::uint64_t size);
   bool to_kernel(std::span<const std::byte> head, std::span<const std::byte> payload);
   void start_writeback();
+  void fail_by(int reason);
 
   std::string path_;
+  Content content_ = Content::recording;
   int fd_;
   std::uint64_t in_kernel_;
   std::uint64_t writeback_from_;

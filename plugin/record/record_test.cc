@@ -1,6 +1,7 @@
 // Recordings: what is written comes back; whatever is broken ends the readable part and nothing worse; a
 // medium is rebuilt to what the store holds.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -210,6 +211,42 @@ TEST_F(RecordTest, EveryFlippedBitIsSeen) {
     ASSERT_LT(count_events(*reader), kShortRunEvents) << at;
     ASSERT_GT(reader->truncated_bytes(), 0U);
   }
+}
+
+TEST_F(RecordTest, ADamagedPayloadIsAnErrorWhereItIsRead) {
+  record_short_run(*create());
+  const std::string good = contents();
+  const std::size_t submit = header_bytes_of(good);
+  std::string bad = good;
+  bad[submit + kEventHeaderBytes + kSectorBytes + 17] ^= 4;  // in its second sector
+  set_contents(bad);
+  auto reader = RecordingReader::open(path_);
+  ASSERT_TRUE(reader);
+  std::vector<Event> events;
+  for (auto event = reader->next(PayloadUse::pass_over); event && *event;
+       event = reader->next(PayloadUse::pass_over))
+    events.push_back(**event);
+  ASSERT_EQ(events.size(), std::size_t{kShortRunEvents}) << "the events themselves are whole";
+  EXPECT_EQ(reader->tail(), Tail::whole);
+  std::vector<std::byte> sector(kSectorBytes);
+  const auto damage = fmt::format("offset {} do not match", submit);
+  for (int i = 0; i < 2; ++i) {  // also of bytes that are not the damaged ones, and each time
+    const auto read = reader->read_bytes(events[0], 0, sector);
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().problem.find(damage), std::string::npos) << read.error().message();
+  }
+  EXPECT_FALSE(reader->read_bytes(events[1], 0, sector)) << "MEDIA refers to the same payload";
+  EXPECT_TRUE(reader->read_bytes(events[2], 0, sector)) << "torn bytes are carried by the MEDIA event";
+  EXPECT_FALSE(reader->read_at(submit + 8, sector)) << "no event carries its header";
+  const auto fresh = RecordingReader::open(path_);
+  ASSERT_TRUE(fresh);
+  EXPECT_FALSE(fresh->read_at(events[0].bytes_at, sector)) << "without the events before";
+  const auto store = media::MemoryStore::create(64).value();
+  EXPECT_FALSE(rebuild_medium(path_, 0, std::nullopt, *store));
+  set_contents(good);
+  EXPECT_TRUE(rebuild_medium(path_, 0, std::nullopt, *store));
+  const auto whole = RecordingReader::open(path_);
+  EXPECT_TRUE(whole->read_at(events[0].bytes_at, sector));
 }
 
 TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {

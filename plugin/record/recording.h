@@ -45,6 +45,7 @@ class RecordingWriter : public model::MachineObserver {
   void power_changed(model::TimeNs at, model::PowerState state) override;
 
   Result<void> flush();                       ///< hands everything to the kernel
+  Result<void> close();                       ///< flush(), and closes the file; nothing may follow
   const std::optional<Error>& error() const;  ///< the first host error; later events are dropped
   std::uint64_t bytes() const;                ///< length of the log, with what the kernel does not have yet
 
@@ -73,7 +74,7 @@ class RecordingWriter : public model::MachineObserver {
 
 enum class PayloadUse : std::uint8_t {
   load,       ///< into Event::payload, checksum verified
-  pass_over,  ///< only its place is reported; damage inside it is not seen
+  pass_over,  ///< only its place is reported; damage inside it is seen when it is read
 };
 
 /// Why the readable part of a recording ends before the file does.
@@ -83,7 +84,7 @@ enum class Tail : std::uint8_t {
   damaged,     ///< a checksum is wrong or an event is invalid
 };
 
-/// Reads a recording front to back in bounded memory.
+/// Reads a recording front to back; memory is 24 bytes for each payload.
 class RecordingReader {
  public:
   static Result<RecordingReader> open(const std::filesystem::path& path);
@@ -96,7 +97,8 @@ class RecordingReader {
   /// The next event; nothing at the end of the readable part.
   Result<std::optional<Event>> next(PayloadUse use = PayloadUse::load);
 
-  /// The bytes of a SUBMIT or MEDIA event, from `skip` sectors on; the event must have some.
+  /// The bytes of a SUBMIT or MEDIA event, from `skip` sectors on; the event must have some. These two compare
+  /// a payload with its checksum when it is read first (payload_index.h).
   Result<void> read_bytes(const Event& event, std::uint64_t skip, std::span<std::byte> into) const;
   Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) const;
 

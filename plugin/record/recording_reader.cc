@@ -14,6 +14,7 @@
 #include "plugin/media/host_reason.h"
 #include "plugin/record/event_format.h"
 #include "plugin/record/log_file.h"
+#include "plugin/record/payload_index.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::record {
@@ -100,6 +101,7 @@ struct RecordingReader::State {
   std::vector<std::byte> buffer;
   std::uint64_t buffer_at = 0;  ///< offset of its first byte
   std::size_t read_bytes = kReadBytes;
+  PayloadIndex payloads;  ///< of the events so far
 
   ~State() {
     if (fd >= 0) close(fd);
@@ -244,6 +246,9 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
   } else {
     pass_over(payload_bytes);
   }
+  if (head.payload_bytes != 0 && head.kind != kCheckpointKind)
+    payloads.add({event_at + kEventHeaderBytes, head.payload_bytes, head.payload_crc},
+                 !event.payload.empty());
   whole_bytes = offset;
   ended = false;
   tail = Tail::whole;
@@ -264,7 +269,7 @@ Result<void> RecordingReader::read_bytes(const Event& event, std::uint64_t skip,
 }
 
 Result<void> RecordingReader::read_at(std::uint64_t offset, std::span<std::byte> into) const {
-  return read_exactly(state_->fd, state_->path, offset, into);
+  return state_->payloads.read(state_->fd, state_->path, offset, into);
 }
 
 std::optional<std::uint64_t> RecordingReader::State::good_slot(const CheckpointSlot& slot) const {

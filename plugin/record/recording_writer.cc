@@ -218,6 +218,10 @@ Result<void> RecordingWriter::flush() {
   return {};
 }
 
+Result<void> RecordingWriter::close() {
+  return state_->file->close();
+}
+
 const std::optional<Error>& RecordingWriter::error() const {
   return state_->file->error();
 }

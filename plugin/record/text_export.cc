@@ -264,7 +264,7 @@ Result<TextSummary> write_text(RecordingReader& reader, TextFormat& format, LogF
     if (out.size() >= kTextBytes) put();
   }
   put();
-  if (!into.flush()) return tl::unexpected<Error>(*into.error());
+  if (auto closed = into.close(); !closed) return pass_on(closed);
   summary.tail_error = reader.tail_error();
   return summary;
 }
@@ -273,7 +273,7 @@ Result<TextSummary> export_text(const std::filesystem::path& from, const std::fi
                                 TextFormat& format) {
   auto reader = RecordingReader::open(from);
   if (!reader) return pass_on(reader);
-  auto into = LogFile::create(to);
+  auto into = LogFile::create(to, LogFile::Content::exported);
   if (!into) return pass_on(into);
   auto written = write_text(*reader, format, **into);
   if (written) return written;

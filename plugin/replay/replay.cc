@@ -210,7 +210,7 @@ class Replay final : model::EventTarget {
   void refuse(const TraceRequest& request) {
     if (request.device >= hosts_.size()) {
       give_up({source_.subject(request), fmt::format("there is no device {}", request.device),
-               fmt::format("the machine has {}, counted from 0", hosts_.size())});
+               fmt::format("the machine has {}, counted from 0; give one with more devices", hosts_.size())});
       return;
     }
     give_up({source_.subject(request),

@@ -35,6 +35,8 @@ class RequestSource {
   virtual std::uint32_t loops() const { return 1; }
   /// Names a request in errors.
   virtual std::string subject(const TraceRequest& request) const = 0;
+  /// What a user should know about the requests so far, a sentence each.
+  virtual std::vector<std::string> remarks() const { return {}; }
 };
 
 /// Requests that are in memory already; for measurements of the model alone.

@@ -1,48 +1,50 @@
 #pragma once
-// Trace files of two kinds, one request a line, fields between spaces or tabs; empty lines and lines that
-// begin with '#' are passed over. A block is 512 bytes.
-//
-//   .trace   arrival_ms device lbn blocks flags         open: arrivals do not wait; bit 0 of flags: a read
-//   .closed  R|W hint lbn blocks measured_us think_us   one request at a time; measured 0.0: unknown
+// A trace file as a source of requests: one request a line, in one of the formats of trace_format.h. Empty
+// lines and lines that begin with '#' are passed over.
 
 #include <cstdio>
 #include <memory>
 
-#include "plugin/replay/request_source.h"
+#include "plugin/replay/trace_format.h"
 
 namespace headcrash::replay {
 
-enum class TraceFormat : std::uint8_t { trace, closed };
-
 class TraceFile final : public RequestSource {
  public:
-  /// "-" is standard input. Errors: the file cannot be read.
-  static Result<std::unique_ptr<TraceFile>> open(const std::string& path, TraceFormat format);
+  /// "-" is standard input. Without a format: that of the name's ending, else the one that the file's
+  /// beginning is certain to have. Errors: the file cannot be read; no format is certain.
+  static Result<std::unique_ptr<TraceFile>> open(const std::string& path, std::optional<TraceFormat> format);
   ~TraceFile() override;
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
   /// Errors name file and line.
   Result<std::span<const TraceRequest>> next() override;
-  bool closed_loop() const override { return format_ == TraceFormat::closed; }
+  bool closed_loop() const override { return row_->closed_loop(); }
   std::string subject(const TraceRequest& request) const override;
+  /// Lines of operations that are not replayed.
+  std::vector<std::string> remarks() const override;
+  const TraceFormatRow& format() const { return *row_; }
 
  private:
-  TraceFile(std::string path, TraceFormat format, std::FILE* file);
-  Result<void> parse_buffer(bool at_end);
+  TraceFile(std::string path, std::FILE* file);
+  Result<void> read_more();
+  Result<void> parse_buffer();
+  Result<void> parse_line(std::string_view line);
+  std::optional<ParseError> place_in_time(TraceRequest& request);
 
   std::string path_;
-  TraceFormat format_;
   std::FILE* file_;
+  const TraceFormatRow* row_ = nullptr;
+  TraceLines lines_;
   std::vector<char> buffer_;
   std::size_t held_ = 0;  ///< bytes of the buffer that are not parsed yet
   std::vector<TraceRequest> chunk_;
+  std::optional<TraceRequest> kept_back_;  ///< closed loop: a later line may say how long the think time is
   std::uint64_t line_ = 0;
+  std::optional<TimeNs> first_arrival_ns_;  ///< from which arrivals count
   TimeNs last_arrival_ns_ = 0;
   bool ended_ = false;
 };
-
-/// By the ending of the name. Error: neither of the two.
-Result<TraceFormat> trace_format_of(const std::string& path);
 
 }  // namespace headcrash::replay

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <random>
 
+#include "plugin/base/named_file.h"
 #include "plugin/record/used_disk.h"
 #include "plugin/stages/plain_media.h"
 #include "plugin/stages/rebuilt_machine.h"
@@ -122,7 +123,7 @@ Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::p
   header.media = with_media;
   if (!origin.recording.empty()) {
     std::error_code error;
-    const auto folder = std::filesystem::weakly_canonical(path.parent_path(), error);
+    const auto folder = std::filesystem::weakly_canonical(base::folder_of(path), error);
     const auto base = std::filesystem::weakly_canonical(origin.recording, error);
     header.base = {base.lexically_relative(folder), origin.id, origin.fingerprint};
   }

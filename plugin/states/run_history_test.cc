@@ -444,6 +444,30 @@ TEST(RunHistory, WithoutMediaEventsThereIsNoPhysicalState) {
   EXPECT_NE(image_error(*load(folder / "stage"), "p1").find("stage of a state server"), std::string::npos);
 }
 
+/// A bit that rotted in an archived recording must not become a finding.
+TEST(RunHistory, DamagedBytesAreAnErrorOfTheStateThatHasThem) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "run.rec";
+  Script(path).write(1, 0, 0x11).ack(1).media(0, 1, 0, 0x11).write(2, 1, 0x77).ack(2).media(0, 2, 1, 0x77);
+  std::string bytes = folder.get("run.rec");
+  bytes[bytes.find(std::string(model::kSectorBytes, 0x77)) + 3] ^= 1;
+  fs::remove(path);
+  folder.put("run.rec", bytes);
+  const auto run = load(path);
+  ASSERT_TRUE(run);
+  for (const char* name : {"w6", "p6"}) {
+    SCOPED_TRACE(name);
+    const auto state = parse_crash_state(name);
+    ASSERT_TRUE(state);
+    const auto image = run->image(*state, 0);
+    ASSERT_TRUE(image);
+    std::vector<std::byte> sector(model::kSectorBytes);
+    EXPECT_TRUE(image->read(0, sector));
+    EXPECT_FALSE(image->read(1, sector));
+    EXPECT_FALSE(image->digest());
+  }
+}
+
 TEST(RunHistory, ATailThatIsCutOffIsTold) {
   const TemporaryFolder folder;
   Script(folder / "r").mark("one").write(1, 0, 1).mark("two").write(2, 1, 2);

@@ -52,6 +52,9 @@ struct DevicePhaseRecord {
   double busy_ms = 0;
 };
 
+/// A metric of a phase whose job fixes how long it takes, in s: what differs is how much was done in it.
+inline constexpr const char* kFixedTimeMetric = "fixed_time";
+
 /// A figure that not every device or workload has: "hd0.nvram.dirty_hits".
 struct MetricRecord {
   std::string name, unit;

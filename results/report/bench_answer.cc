@@ -204,6 +204,7 @@ std::string time_name(const Contest& contest) {
   const char* kind = !contest.in_virtual_time()   ? ""
                      : contest.clock == "virtual" ? "virtual "
                                                   : "charged virtual ";
+  if (contest.by_operation) return fmt::format("{}time of an operation", kind);
   return contest.to_quiescence ? fmt::format("{}time to quiescence", kind)
                                : fmt::format("elapsed {}time", kind);
 }

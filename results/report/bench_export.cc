@@ -65,7 +65,7 @@ SqlAnswer rankings(const Benchmark& bench) {
                                  entrant.variant,
                                  ranked ? Value(std::int64_t{s.rank}) : Value(),
                                  std::string(status_of(s.kind)),
-                                 std::string(contest.to_quiescence ? "quiescent_ms" : "elapsed_ms"),
+                                 std::string(contest.ranked_by()),
                                  static_cast<std::int64_t>(entrant.measurements.size()),
                                  static_cast<std::int64_t>(entrant.failed),
                                  number(s.ranking.mean),

@@ -79,6 +79,8 @@ Measurement measurement_of(const Row& row) {
   m.key = row.text("key");
   m.elapsed_ms = row.real("elapsed_ms");
   m.quiescent_ms = row.maybe_real("quiescent_ms");
+  m.rate = row.maybe_real("rate");
+  m.fixed_time = row.maybe_real("fixed_time_s").has_value();
   m.processor_share = row.maybe_real("processor_share");
   m.busy_share = row.maybe_real("busy_share");
   m.elapsed_busy_share = row.maybe_real("elapsed_busy_share");

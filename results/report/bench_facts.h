@@ -40,8 +40,10 @@ std::string figure(double value, Measure::Unit unit);
 struct Measurement {
   std::int64_t trial = 0, repetition = 0;
   std::string key;
-  double elapsed_ms = 0;
+  double elapsed_ms = 0;  ///< by operation in a contest of jobs whose time is fixed (Contest::by_operation)
   std::optional<double> quiescent_ms, host_busy;
+  std::optional<double> rate;  ///< operations per second
+  bool fixed_time = false;     ///< its job says how long it takes
   /// Of the busiest device: until quiescence (or the last call, where that was not waited for); until the
   /// last call.
   std::optional<double> busy_share, elapsed_busy_share;
@@ -86,7 +88,11 @@ struct Contest {
   std::int64_t device_bytes = 0;  ///< of it that are used; 0: not known
   std::string clock = "real";     ///< its kind: real, virtual (processor time is zero) or charged:K
   bool in_virtual_time() const { return clock != "real"; }
-  bool to_quiescence = true;      ///< ranked by; false: some measurement did not wait for it
+  bool to_quiescence = true;  ///< ranked by; false: some measurement did not wait for it
+  bool by_operation = false;  ///< ranked by the time that one takes: the job's time is fixed
+  const char* ranked_by() const {
+    return by_operation ? "ms_per_operation" : to_quiescence ? "quiescent_ms" : "elapsed_ms";
+  }
   std::vector<Entrant> entrants;  ///< ranked ones first, in order; then those that are not
   std::size_t ranked = 0;
 

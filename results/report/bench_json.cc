@@ -95,7 +95,7 @@ Json contest_json(const Benchmark& bench, const Contest& contest) {
               {"phase", valid_utf8(contest.phase)},
               {"operation", valid_utf8(contest.operation)},
               {"clock", contest.clock},
-              {"ranked_by", contest.to_quiescence ? "quiescent_ms" : "elapsed_ms"},
+              {"ranked_by", contest.ranked_by()},
               {"entrants", Json::array()}};
   for (const Entrant& entrant : contest.entrants) out["entrants"].push_back(entrant_json(entrant));
   const auto metrics = bench.metrics.find(contest.identity());

@@ -251,6 +251,7 @@ WITH timed AS (
 -- device's own counters.
 SELECT trial_id, key, device, workload, parameters, scale, filesystem, variant, repetition, seed, clock, virtual_time, clock_kind, late, host_busy,
   phase, measured, operation, elapsed_ms, quiescent_ms, operations * 1000 / nullif(elapsed_ms, 0) AS rate,
+  (SELECT value FROM metric WHERE phase_id = timed.phase_id AND name = 'fixed_time') AS fixed_time_s,
   operations, iif(virtual_time, NULL, user_ms) AS user_ms, iif(virtual_time, NULL, system_ms) AS system_ms,
   iif(virtual_time, NULL, (user_ms + system_ms) / nullif(window_ms * slower, 0)) AS processor_share,
   busy_ms, min(1.0, busy_ms / nullif(window_ms, 0)) AS busy_share,

@@ -68,6 +68,21 @@ void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
     if (first == 0) entrants[second].standing.to_best.change = comparison.change;
 }
 
+/// Where a job fixes the time of some measurements, all are ranked by the time of an operation.
+void rank_by_operation(Contest& contest) {
+  const auto is_fixed = [](const Entrant& entrant) {
+    return std::ranges::any_of(entrant.measurements, &Measurement::fixed_time);
+  };
+  contest.by_operation = std::ranges::any_of(contest.entrants, is_fixed);
+  if (!contest.by_operation) return;
+  for (Entrant& entrant : contest.entrants) {
+    for (Measurement& m : entrant.measurements) {
+      m.elapsed_ms = m.rate.value_or(0) > 0 ? 1000 / *m.rate : 0;
+      m.quiescent_ms.reset();
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view unranked_name(Standing::Kind kind) {
@@ -103,6 +118,7 @@ statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entr
 }
 
 void rank(Contest& contest) {
+  rank_by_operation(contest);
   contest.to_quiescence = std::ranges::all_of(contest.entrants, [](const Entrant& entrant) {
     return std::ranges::all_of(entrant.measurements,
                                [](const Measurement& m) { return m.quiescent_ms.has_value(); });

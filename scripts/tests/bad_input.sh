@@ -274,6 +274,27 @@ wrong --bogus -- image ufs mkfs new.img --size 64M --bogus 1
 
 # ---- places without room, and those that cannot be written
 wrong /dev/full "No space left" -- simulate --profile hp-c2447 --random count=1000 --csv /dev/full
+# Every family of commands that prints: standard output on a full disk is one line and exit code 2, however much was printed.
+# full WORD...: as wrong(), with standard output on a full disk.
+full() {
+  local status=0
+  timeout 60 "$headcrash" "$@" >/dev/full 2>"$scratch/err" </dev/null || status=$?
+  [ "$status" -eq 2 ] || failed "headcrash $* on a full disk exited with $status: $(cat "$scratch/err")"
+  [ "$(grep -c "^headcrash: standard output: cannot be written: No space left" "$scratch/err")" -eq 1 ] ||
+    failed "headcrash $* does not say that standard output is full: $(cat "$scratch/err")"
+  rows=$((rows + 1))
+}
+"$headcrash" image ufs mkfs "$scratch/full.img" --size 64M >/dev/null
+"$headcrash" campaign ufs-schemes/conventional --shard 1/3000 --db "$scratch/full.db" >/dev/null 2>&1 || true
+for words in --help --version help "help serve" "list profiles" "list systems" "list profiles --json" "no-such --json" \
+  "simulate --profile hp-c2447 --random count=10" "simulate --profile hp-c2447 --random count=10 --json" \
+  "simulate --profile hp-c2447 --random count=10 --json --trace x" "image ufs ls $scratch/full.img /" "image ufs check $scratch/full.img" \
+  "experiment chen96/calculator -q" "experiment chen96/calculator -q --json" "campaign ufs-schemes --plan" "bench quick --plan" \
+  "runs --db $scratch/full.db" "trials --db $scratch/full.db" "runs --db $scratch/full.db --json" "query runs --db $scratch/full.db" \
+  "doctor" "gc --db $scratch/full.db"; do
+  # shellcheck disable=SC2086
+  full $words
+done
 if unshare -rm mount -t tmpfs none /tmp 2>/dev/null; then   # in a namespace of one's own
   mkdir -p mounted
   around=(unshare -rm sh -c 'mount -t tmpfs -o ro none mounted && exec "$@"' sh)

@@ -55,6 +55,12 @@ exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-a
 all=$(space)
 exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json --from 'persisted 16'
 [ "$(space | cut -d . -f 1)" -lt "${all%%.*}" ] || failed "--from leaves nothing out of $all: $(space)"
+# a recording in this folder, by its name alone: what is lost without barriers is found, and written
+exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 4 --strategy lose-all --budget 20 --jobs 1 --record lossy
+cd lossy
+exits 1 "$headcrash" explore workload.hcrec --fs ext4-nobarrier --strategy lose-all --budget 20 --jobs 1 --csv s.csv --html h.html
+[ -s s.csv ] && [ -s h.html ] || failed "the files of an exploration are not there: $(ls)"
+cd ..
 slow=(explore --fs ext4 --workload overwrite-fsync --rounds 2 --budget 2 --jobs 1 --slow-us 300000)
 exits 0 "$headcrash" "${slow[@]}" --slow 'journal commit' --record slow
 exits 0 "$headcrash" recording info slow/workload.hcrec --json

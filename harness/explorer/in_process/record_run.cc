@@ -13,6 +13,7 @@
 #include "fs-adapters/os/memory_machine.h"
 #include "harness/explorer/in_process/queue_recorder.h"
 #include "harness/workload/open_files.h"
+#include "plugin/base/named_file.h"
 #include "plugin/base/random.h"
 #include "plugin/record/recording.h"
 
@@ -343,7 +344,7 @@ Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
                                const std::filesystem::path& recording) {
   std::error_code error;
   std::filesystem::remove(recording, error);
-  const auto base = std::filesystem::relative(formatted.recording, recording.parent_path(), error);
+  const auto base = std::filesystem::relative(formatted.recording, base::folder_of(recording), error);
   auto writer = record::RecordingWriter::create(
       recording,
       {.seed = options.seed,
