@@ -66,7 +66,8 @@ class TrialRun : private run::RecoveryGuest {
   run::Step<void> await_cut();
   run::Step<void> work_to_the_end();
   void note(const json& message) {
-    if (const auto failed = run::failed_operation_of(message)) failed_operations_.push_back(*failed);
+    const auto failed = run::failed_operation_of(message);
+    if (failed && failed_operations_.size() < operations_.size()) failed_operations_.push_back(*failed);
   }
   run::Step<void> power_cycle();
   run::Step<void> rest_until(double model_ns);
@@ -321,6 +322,7 @@ run::Step<void> TrialRun::await_cut() {
     }
     if (const auto oops = guest_->oops())
       return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+    if (guest_->malformed()) return run::broken(*guest_->malformed());
     if (!guest_->alive()) return run::stop(oracle::Verdict::oops, "the guest died before the cut");
     if (context_.interrupted != nullptr && *context_.interrupted)
       return run::stop(oracle::Verdict::harness_error, "interrupted");

@@ -64,6 +64,8 @@ tl::expected<void, InspectRefusal> is_meant(const json& request, const std::stri
   if (!bytes) return refuse_look(source, bytes.error());
   if (request.contains("bytes") && request["bytes"].get<std::uint64_t>() != *bytes)
     return refuse_look(source + " has another size", {.value = ESTALE});
+  if (request.contains("flush") && request["flush"].get<std::string>() != write_cache_of(source))
+    return refuse_look(source + " is set to \"" + write_cache_of(source) + "\"", {.value = ESTALE});
   if (!request.contains("nonce")) return {};
   const std::string mark = request.at("mark").get<std::string>();
   const auto nonce = read_nonce(mark);

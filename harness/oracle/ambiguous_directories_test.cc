@@ -98,8 +98,9 @@ TEST(AmbiguousDirectories, AChainOfExchanges) {
 
 /// The content is the same everywhere; only the inode of an empty file, which has another name, says which it is.
 TEST(AmbiguousDirectories, LinksTellDirectoriesApart) {
+  constexpr std::uint32_t kDirectories = 20;
   Case links{.lines = {}, .persisted = std::nullopt};
-  for (std::uint32_t i = 0; i < 2 * kPairs; ++i) {
+  for (std::uint32_t i = 0; i < kDirectories; ++i) {
     links.lines.push_back(fmt::format("mkdir d{}", i));
     links.lines.push_back(fmt::format("mkdir d{}/e", i));
     links.lines.push_back(fmt::format("create l{}", i));
@@ -107,13 +108,13 @@ TEST(AmbiguousDirectories, LinksTellDirectoriesApart) {
   }
   links.persisted = links.lines.size();
   links.lines.emplace_back("sync");
-  for (std::uint32_t i = 0; i < kPairs; ++i)
-    links.lines.push_back(fmt::format("rename-exchange d{} d{}", 2 * i, 2 * i + 1));
+  for (std::uint32_t i = 1; i < kDirectories; ++i)
+    links.lines.push_back(fmt::format("rename-exchange d{} d{}", i - 1, i));
   links.lines.emplace_back("sync");
   const auto tree_with = [](std::uint32_t wrong) {
     Tree tree;
-    for (std::uint32_t i = 0; i < 2 * kPairs; ++i) {
-      const std::uint32_t shown = i % 4 < 2 ? i : i ^ 1U;
+    for (std::uint32_t i = 0; i < kDirectories; ++i) {
+      const std::uint32_t shown = (i + 1) % kDirectories;  // all exchanges have been done
       tree.push_back(directory(fmt::format("d{}", i), 100 + shown));
       tree.push_back(directory(fmt::format("d{}/e", i), 200 + shown));
       tree.push_back(file(fmt::format("d{}/e/f", i), 0, 0, 0, 300 + (i == wrong ? 5 : shown), 2));
@@ -151,6 +152,26 @@ TEST(AmbiguousDirectories, OnePointDecides) {
     EXPECT_EQ(pairs.judge(tree_of_pairs(kPairs, [&](auto i) { return i < done; }), promises), Found{})
         << done;
   EXPECT_NE(pairs.judge(tree_of_pairs(kPairs, [&](auto i) { return i == 3; }), promises), Found{});
+}
+
+/// Empty directories look alike; that a later file is there says that all exchanges have been done.
+TEST(AmbiguousDirectories, OnePointDecidesAmongEmptyOnes) {
+  Promises promises;
+  promises.one_point = adapters::OnePoint::all;
+  Case pairs{.lines = {}, .persisted = std::nullopt};
+  Tree tree;
+  for (std::uint32_t i = 0; i < kPairs; ++i) {
+    pairs.lines.push_back(fmt::format("mkdir d{}", i));
+    tree.push_back(directory(fmt::format("d{}", i), 100 + i));
+  }
+  pairs.persisted = pairs.lines.size();
+  pairs.lines.emplace_back("sync");
+  for (std::uint32_t i = 1; i < kPairs; i += 2)
+    pairs.lines.push_back(fmt::format("rename-exchange d{} d{}", i - 1, i));
+  pairs.lines.insert(pairs.lines.end(), {"create z", "sync"});
+  EXPECT_EQ(pairs.judge(tree, promises), Found{});
+  tree.push_back(file("z", 0, 0, 0, 300));
+  EXPECT_EQ(pairs.judge(tree, promises), Found{});
 }
 
 TEST(SpecialFiles, ADestroyedInodeIsFound) {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 namespace headcrash::oracle {
 namespace {
@@ -17,6 +18,19 @@ using nlohmann::json;
 
 constexpr std::uint64_t kSizeMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kBlocksMost = kSizeMost / 512;
+
+/// False: it is no integer, or the type has no such value.
+template <typename Integer>
+bool read_integer(const json& value, Integer& into) {
+  if (value.is_number_unsigned()) {
+    if (!std::in_range<Integer>(value.get<std::uint64_t>())) return false;
+    into = static_cast<Integer>(value.get<std::uint64_t>());
+    return true;
+  }
+  if (!value.is_number_integer() || !std::in_range<Integer>(value.get<std::int64_t>())) return false;
+  into = static_cast<Integer>(value.get<std::int64_t>());
+  return true;
+}
 
 std::optional<int> hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -51,16 +65,11 @@ std::optional<ContentRun> parse_run(const json& value) {
     return run;
   }
   const bool moved = kind == "moved";
-  if ((!moved && kind != "stamp") || value.size() != (moved ? 6u : 5u) || !value[3].is_number() ||
-      !value[4].is_number()) {
-    return std::nullopt;
-  }
+  if ((!moved && kind != "stamp") || value.size() != (moved ? 6u : 5u)) return std::nullopt;
   run.kind = moved ? ContentRun::Kind::moved : ContentRun::Kind::stamp;
-  run.file = value[3].get<std::uint32_t>();
-  run.version = value[4].get<std::uint32_t>();
-  if (moved && !value[5].is_number()) return std::nullopt;
-  if (moved) run.stamped_block = value[5].get<std::uint64_t>();
-  return run;
+  const bool read = read_integer(value[3], run.file) && read_integer(value[4], run.version) &&
+                    (!moved || read_integer(value[5], run.stamped_block));
+  return read ? std::optional(run) : std::nullopt;
 }
 
 }  // namespace
@@ -69,11 +78,9 @@ Result<ObservedObject> parse_entry(const json& entry) {
   const auto broken = [](const char* key) {
     return fail(fmt::format("agent's dump: {}", key), "is missing or wrong");
   };
-  const auto number = [&](const char* key) -> std::optional<std::uint64_t> {
+  const auto number = [&](const char* key, auto& into) {
     const auto at = entry.find(key);
-    if (at == entry.end()) return 0;
-    if (!at->is_number_unsigned()) return std::nullopt;
-    return at->get<std::uint64_t>();
+    return at == entry.end() || read_integer(*at, into);
   };
   if (!entry.is_object() || !entry.contains("path") || !entry["path"].is_string()) return broken("path");
   ObservedObject object{.path = entry["path"].get<std::string>()};
@@ -90,22 +97,16 @@ Result<ObservedObject> parse_entry(const json& entry) {
     if (type == word) object.type = value, known = true;
   }
   if (!known) return broken("type");
-  const auto size = number("size"), links = number("links"), inode = number("inode"), error = number("errno");
-  if (!size) return broken("size");
-  if (!links) return broken("links");
-  if (!inode) return broken("inode");
-  if (!error) return broken("errno");
-  object.size_bytes =
-      std::min(*size, kSizeMost);  // a damaged file system may say anything; the oracle judges it
-  object.links = static_cast<std::uint32_t>(*links);
-  object.inode = *inode;
-  object.error = static_cast<int>(*error);
+  if (!number("size", object.size_bytes)) return broken("size");
+  if (!number("links", object.links)) return broken("links");
+  if (!number("inode", object.inode)) return broken("inode");
+  if (!number("errno", object.error) || object.error < 0) return broken("errno");
+  // A damaged file system may report any size; the oracle judges it.
+  object.size_bytes = std::min(object.size_bytes, kSizeMost);
   const auto observed = [&](const char* key, auto& into) {
     const auto at = entry.find(key);
     if (at == entry.end()) return true;
-    if (!at->is_number_integer()) return false;
-    into = at->get<typename std::remove_reference_t<decltype(into)>::value_type>();
-    return true;
+    return read_integer(*at, into.emplace());
   };
   if (!observed("mode", object.mode)) return broken("mode");
   if (!observed("user", object.user)) return broken("user");

@@ -42,8 +42,9 @@ class Tree {
  public:
   void add(const json& entry) {
     Result<oracle::ObservedObject> object = oracle::parse_entry(entry);
-    if (object) objects_.push_back(std::move(*object));
     if (!object && !bad_) bad_ = object.error();
+    if (!object || objects_.size() > kTreeObjectsMost) return;  // take() reports that there are more
+    objects_.push_back(std::move(*object));
   }
   Step<std::vector<oracle::ObservedObject>> take(std::size_t announced) {
     if (bad_) return broken(*bad_);
@@ -104,6 +105,7 @@ std::string seed_digits(std::uint64_t seed) {
 tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what, const vm::CallError& error) {
   if (const auto oops = guest_.oops())
     return stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+  if (error.failure == vm::CallFailure::malformed) return stop(oracle::Verdict::harness_error, error.text);
   if (error.failure == vm::CallFailure::given_up) return stop(oracle::Verdict::harness_error, "interrupted");
   if (error.failure == vm::CallFailure::refused && error.text.find(kNoSuchType) != std::string::npos)
     return stop(oracle::Verdict::harness_error, error.text + kBringModule);
@@ -145,6 +147,9 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   if (!marks) return tl::unexpected(marks.error());
   if (disk->value("bytes", std::uint64_t{0}) != meant.bytes)
     return stop(oracle::Verdict::harness_error, "the guest sees a disk of another size");
+  if (disk->value("flush", "") != meant.write_cache())
+    return stop(oracle::Verdict::harness_error, fmt::format("the guest's disk is set to \"{}\", not \"{}\"",
+                                                            disk->value("flush", ""), meant.write_cache()));
   if (marks->value("nonce", "") != meant.nonce)
     return stop(oracle::Verdict::harness_error, "the guest does not see what was loaded (the nonce differs)");
   if (meant.log_bytes == 0) return {};
@@ -152,6 +157,8 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   if (!log) return tl::unexpected(log.error());
   if (log->value("bytes", std::uint64_t{0}) != meant.log_bytes)
     return stop(oracle::Verdict::harness_error, "the guest sees a log device of another size");
+  if (log->value("flush", "") != meant.write_cache())
+    return stop(oracle::Verdict::harness_error, "the guest's log device has another write cache setting");
   return {};
 }
 
@@ -200,7 +207,9 @@ Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& opera
                                    std::span<const workload::FailedOperation> earlier) {
   RunOutcome outcome;
   const auto on_event = [&](const json& event) {
-    if (const auto failed = failed_operation_of(event)) outcome.failed_operations.push_back(*failed);
+    const auto failed = failed_operation_of(event);
+    if (failed && outcome.failed_operations.size() < operations.size())
+      outcome.failed_operations.push_back(*failed);
     const auto index = event.value("operation", std::size_t{0});
     if (event.value("event", "") == "failed" && index < operations.size()) {
       outcome.failure =
@@ -324,6 +333,7 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
     request["bytes"] = meant->bytes;
     request["nonce"] = meant->nonce;
     request["mark"] = kStageMarks;
+    if (pace == Pace::as_booted) request["flush"] = meant->write_cache();
   }
   const auto answer = call(request, on_event);
   if (!answer) return tl::unexpected(answer.error());

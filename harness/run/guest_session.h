@@ -62,6 +62,8 @@ struct DiskIdentity {
   std::uint64_t bytes = 0;
   std::string nonce;
   std::uint64_t log_bytes = 0;  ///< of kStageLog; 0: there is none
+  bool write_through = false;   ///< the guest was set to send no flushes
+  std::string_view write_cache() const { return write_through ? "write through" : "write back"; }
 };
 
 /// One mount, dump and unmount.
@@ -93,6 +95,9 @@ struct InspectOptions {
 
 /// Quick: without the guest's scheduler and without flushes, where nothing is recorded (PROTOCOL.md).
 enum class Pace : std::uint8_t { as_booted, quick };
+
+/// Objects of a tree that a guest may report; the agent's own limit (harness/guest/dump.h).
+inline constexpr std::size_t kTreeObjectsMost = 1'000'000;
 
 inline constexpr const char* kStageDisk = "/dev/vda";
 inline constexpr const char* kStageMarks = "/dev/vdb";
