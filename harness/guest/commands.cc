@@ -39,7 +39,7 @@ namespace {
 using base::Stopwatch;
 using nlohmann::json;
 
-constexpr int kProtocolVersion = 2;
+constexpr int kProtocolVersion = 3;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
 constexpr std::size_t kLinesOfRefusal = 3;
 

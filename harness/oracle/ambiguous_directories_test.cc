@@ -198,6 +198,13 @@ TEST(SpecialFiles, ADestroyedInodeIsFound) {
   EXPECT_EQ(synced.judge(listed, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}));
 }
 
+TEST(Findings, NamesOfADiskArePrintable) {
+  const Result<Oracle> oracle = Oracle::follow({}, {});
+  const auto findings = oracle->judge(std::nullopt, {file("a\x1b[31m\xff", 0, 0, 0, 3)});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].path, "a\\x1b[31m\\xff");
+}
+
 TEST(SpecialFiles, TwoDirectoriesAreNotOneInode) {
   const Case synced{.lines = {"mkdir d", "mkdir e", "sync"}, .persisted = 2};
   EXPECT_EQ(synced.judge({directory("d", 2), directory("e", 3)}, Promises{}), Found{});

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "plugin/base/errno_text.h"
+#include "plugin/base/printable.h"
 
 namespace headcrash::oracle {
 namespace {
@@ -90,7 +91,15 @@ bool Judge::is_passing(const std::string& name) const {
                              [&](const std::string& start) { return name.starts_with(start); });
 }
 
+/// Names and values come from a disk, and findings go to terminals and pages.
 std::vector<Finding> Judge::judge() {
+  std::vector<Finding> found = least_findings();
+  for (Finding& each : found)
+    for (std::string* text : {&each.path, &each.expected, &each.found}) *text = base::printable(*text);
+  return found;
+}
+
+std::vector<Finding> Judge::least_findings() {
   walk();
   if (!in_doubt_ || findings_.empty()) return findings_;
   DirectoryReading reading;

@@ -73,6 +73,7 @@ class Judge {
     ShownName name;
   };
 
+  std::vector<Finding> least_findings();
   void walk();
   std::size_t walk_by(const DirectoryReading& reading);
   bool ordered() const { return promises_.names == adapters::NameOrder::ordered; }

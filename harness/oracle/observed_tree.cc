@@ -38,6 +38,17 @@ std::optional<int> hex_digit(char c) {
   return std::nullopt;
 }
 
+std::optional<std::string> parse_hex(const std::string& digits) {
+  if (digits.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const auto high = hex_digit(digits[i]), low = hex_digit(digits[i + 1]);
+    if (!high || !low) return std::nullopt;
+    bytes += static_cast<char>(*high << 4 | *low);
+  }
+  return bytes;
+}
+
 std::optional<ContentRun> parse_run(const json& value) {
   if (!value.is_array() || value.size() < 3 || !value[0].is_number_unsigned() ||
       !value[1].is_number_unsigned() || !value[2].is_string()) {
@@ -128,6 +139,14 @@ Result<ObservedObject> parse_entry(const json& entry) {
       object.attributes[name] = value.get<std::string>();
     }
   }
+  if (const auto attributes = entry.find("attributes-hex"); attributes != entry.end()) {
+    if (!attributes->is_object()) return broken("attributes-hex");
+    for (const auto& [name, value] : attributes->items()) {
+      const auto bytes = value.is_string() ? parse_hex(value.get<std::string>()) : std::nullopt;
+      if (!bytes) return broken("attributes-hex");
+      object.attributes[name] = *bytes;
+    }
+  }
   if (const auto cut = entry.find("cut"); cut != entry.end()) {
     if (!cut->is_boolean()) return broken("cut");
     object.cut = cut->get<bool>();
@@ -145,6 +164,63 @@ Result<ObservedObject> parse_entry(const json& entry) {
     }
   }
   return object;
+}
+
+namespace {
+
+/// The number of the first object with each inode, from 1; 0 stays.
+std::vector<std::uint64_t> sharing_of(const std::vector<ObservedObject>& tree) {
+  std::map<std::uint64_t, std::uint64_t> first;
+  std::vector<std::uint64_t> sharing;
+  for (std::size_t i = 0; i < tree.size(); ++i)
+    sharing.push_back(tree[i].inode == 0 ? 0 : first.try_emplace(tree[i].inode, i + 1).first->second);
+  return sharing;
+}
+
+std::string changed_fields(const ObservedObject& one, const ObservedObject& other) {
+  std::string changed;
+  const auto compare = [&](const char* name, const auto& field, const auto& now) {
+    if (field != now) changed += std::string(" ") + name;
+  };
+  compare("type", one.type, other.type);
+  compare("links", one.links, other.links);
+  compare("size", one.size_bytes, other.size_bytes);
+  compare("errno", one.error, other.error);
+  compare("runs", one.runs, other.runs);
+  compare("cut", one.cut, other.cut);
+  compare("target", one.link_target, other.link_target);
+  compare("attributes", one.attributes, other.attributes);
+  compare("mode", one.mode, other.mode);
+  compare("user", one.user, other.user);
+  compare("group", one.group, other.group);
+  compare("flags", one.flags, other.flags);
+  compare("project", one.project, other.project);
+  // XFS keeps blocks beyond a file's end and gives them back once the file is closed.
+  const bool fewer =
+      one.allocated_bytes && other.allocated_bytes && *other.allocated_bytes < *one.allocated_bytes;
+  if (!fewer) compare("allocated", one.allocated_bytes, other.allocated_bytes);
+  compare("modified", one.modified_seconds, other.modified_seconds);
+  compare("accessed", one.accessed_seconds, other.accessed_seconds);
+  compare("born", one.born_seconds, other.born_seconds);
+  return changed;
+}
+
+}  // namespace
+
+std::string tree_difference(const std::vector<ObservedObject>& one,
+                            const std::vector<ObservedObject>& other) {
+  const auto sharing = sharing_of(one), now_sharing = sharing_of(other);
+  for (std::size_t i = 0; i < std::max(one.size(), other.size()); ++i) {
+    if (i >= one.size()) return other[i].path + " is new";
+    if (i >= other.size()) return one[i].path + " is gone";
+    if (one[i].path != other[i].path)
+      return one[i].path < other[i].path ? one[i].path + " is gone" : other[i].path + " is new";
+    std::string changed = changed_fields(one[i], other[i]);
+    if (sharing[i] != now_sharing[i]) changed += " inode";
+    const std::string& name = one[i].path.empty() ? "the root" : one[i].path;
+    if (!changed.empty()) return name + " has changed:" + changed;
+  }
+  return {};
 }
 
 }  // namespace headcrash::oracle
