@@ -158,9 +158,7 @@ run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
   const auto recorded = record(guest_, cell_, *disk, operations, artefacts_ / kRecording);
   if (!recorded) return tl::unexpected(recorded.error());
   step("record", 1, watch.ms());
-  if (recorded->failure)
-    return run::stop(oracle::Verdict::harness_error,
-                     "the workload failed before any cut: " + *recorded->failure);
+  if (recorded->failure) return run::stop(oracle::Verdict::workload_failed, *recorded->failure);
   const auto result = explore(*recorded, on_phase);
   if (!result) return tl::unexpected(result.error());
   keep_coverage(*result);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plugin/base/errno_text.h"
+#include "plugin/base/printable.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/virtual_guest.h"
 
@@ -23,7 +24,8 @@ constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 // it.
 constexpr std::string_view kNoSuchType = "knows no file system";
 constexpr const char* kBringModule =
-    "; build it into the kernel or give its modules (--modules, or `modules` of the file system's [guest])";
+    "; name its module under [guest] of the file system, as modules = [\"exfat\"], which takes it from the kernel's own "
+    "package, give modules of your own by path there or with --modules, or build it into the kernel";
 
 adapters::Places places(std::string_view uuid = {}) {
   return {.device = kStageDisk, .log = kStageLog, .uuid = uuid, .target = kMountPoint};
@@ -72,8 +74,8 @@ std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::str
   return adapters::fill_in(argv, places(uuid));
 }
 
-tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, std::string why) {
-  return tl::unexpected(oracle::Judgement{verdict, std::move(why)});
+tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, const std::string& why) {
+  return tl::unexpected(oracle::Judgement{verdict, base::printable_lines(why)});
 }
 tl::unexpected<oracle::Judgement> broken(const Error& error) {
   return stop(oracle::Verdict::harness_error, error.message());
@@ -193,8 +195,21 @@ Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::st
 Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why) {
   const auto mounted = exec(adapters::fill_in(filesystem.mount.argv, places(), filesystem.mount_options));
   if (!mounted) return tl::unexpected(mounted.error());
-  if (!filesystem.mount.good(mounted->exit_code) && why != nullptr) *why = mounted->output;
-  return filesystem.mount.good(mounted->exit_code);
+  if (!filesystem.mount.good(mounted->exit_code)) {
+    if (why != nullptr)
+      *why = fmt::format("the mount command ended with {}: {}", mounted->exit_code, mounted->output);
+    return false;
+  }
+  // A daemon may mount a moment after its parent has ended, or have died.
+  const auto is_there = exec({"sh", "-c",
+                              fmt::format("for i in 1 2 3 4 5 6 7 8 9 10; do mountpoint -q {} && exit 0; "
+                                          "usleep 100000; done; exit 1",
+                                          kMountPoint)});
+  if (!is_there) return tl::unexpected(is_there.error());
+  if (is_there->exit_code != 0 && why != nullptr)
+    *why = fmt::format("the mount command ended with {} and mounted nothing at {}: {}", mounted->exit_code,
+                       kMountPoint, mounted->output);
+  return is_there->exit_code == 0;
 }
 
 Step<void> GuestSession::unmount() {
@@ -298,7 +313,7 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
   if (again && seen.first.mounted) {
     if (const auto looked = look_once(seen.again.emplace(), second); !looked)
       return tl::unexpected(looked.error());
-    if (second != seen.tree) seen.difference = "the tree has changed";
+    seen.difference = oracle::tree_difference(seen.tree, second);
   }
   auto log = kernel_log();
   if (!log) return tl::unexpected(log.error());

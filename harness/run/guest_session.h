@@ -32,7 +32,8 @@ namespace headcrash::run {
 template <typename T>
 using Step = tl::expected<T, oracle::Judgement>;
 
-tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, std::string why);
+/// `why` may have what a guest printed: it is made printable.
+tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, const std::string& why);
 tl::unexpected<oracle::Judgement> broken(const Error& error);
 Step<void> as_step(const Result<void>& result);
 /// What the agent refuses to run is not in the guest: the error also says how it gets there.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "harness/run/testing/pretended_guest.h"
 
@@ -64,6 +65,25 @@ TEST(GuestSession, ADiskThatIsSetToWriteThroughIsRefused) {
     EXPECT_EQ(verdict_of(answers("write back"), verify), through ? Verdict::harness_error : Verdict::clean);
     EXPECT_EQ(verdict_of(answers("write through"), verify),
               through ? Verdict::clean : Verdict::harness_error);
+  }
+}
+
+/// A daemon may die after it has forked.
+TEST(GuestSession, AMountCommandHasToMount) {
+  const adapters::LinuxAdapter filesystem{.type = "fuseblk", .mount = {.argv = {"mount.mine"}, .good_exits = {0}}};
+  for (const auto& [first, second, mounted] :
+       {std::tuple{0, 0, true}, std::tuple{0, 1, false}, std::tuple{1, 0, false}}) {
+    const auto answer = [](int id, int exit) {
+      return R"({"ok":true,"timed_out":false,"stdout":"no space","stderr":"","id":)" + std::to_string(id) +
+             R"(,"exit":)" + std::to_string(exit) + "}\n";
+    };
+    PretendedGuest pretended(answer(1, first) + answer(2, second));
+    GuestSession session(pretended.guest(), kLimit);
+    std::string why;
+    const auto outcome = session.mount(filesystem, &why);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(*outcome, mounted) << first << second;
+    EXPECT_EQ(why.find("no space") != std::string::npos, !mounted) << why;
   }
 }
 
