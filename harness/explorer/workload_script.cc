@@ -123,12 +123,12 @@ Result<std::string> set_attribute(const Operation& operation, const std::string&
   constexpr std::size_t kBytesMost = 60'000;
   if (operation.value.size() > kBytesMost)
     return fail(subject, fmt::format("setfattr takes a value of at most {} bytes", kBytesMost));
-  std::string value = workload::format_attribute_value(operation.value);
-  if (value.starts_with("fill:")) {
-    value = "0x";
-    for (const char byte : operation.value) value += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  }
-  return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute), quoted(value), path);
+  std::string digits = "0x";
+  for (const char byte : operation.value) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  const std::string word = workload::format_attribute_value(operation.value);
+  const bool plain = word == operation.value;
+  return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute), plain ? quoted(word) : digits,
+                     path);
 }
 
 Result<std::string> command_of(const Operation& operation, const std::string& subject,

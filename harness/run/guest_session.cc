@@ -18,6 +18,7 @@ using nlohmann::json;
 // The agent ends a command in time; the call itself gets a little longer, so that a command that hangs is
 // distinguished from an agent that does.
 constexpr std::chrono::seconds kExecGrace{10};
+constexpr std::size_t kOperationShownBytes = 200;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 
 // The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is not a refusal to mount
@@ -98,6 +99,14 @@ std::optional<workload::FailedOperation> failed_operation_of(const json& event) 
   return workload::FailedOperation{
       event.value("operation", std::size_t{0}),
       kind == "partial" ? workload::Outcome::partial : workload::Outcome::skipped};
+}
+
+std::optional<std::string> failure_of(const json& event, std::span<const workload::Operation> operations) {
+  const auto index = event.value("operation", std::size_t{0});
+  if (event.value("event", "") != "failed" || index >= operations.size()) return std::nullopt;
+  return fmt::format("operation {} ({}) failed: {}", index,
+                     base::printable(workload::format(operations[index]), kOperationShownBytes),
+                     base::errno_text(event.value("errno", 0)));
 }
 
 std::string seed_digits(std::uint64_t seed) {
@@ -225,12 +234,7 @@ Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& opera
     const auto failed = failed_operation_of(event);
     if (failed && outcome.failed_operations.size() < operations.size())
       outcome.failed_operations.push_back(*failed);
-    const auto index = event.value("operation", std::size_t{0});
-    if (event.value("event", "") == "failed" && index < operations.size()) {
-      outcome.failure =
-          fmt::format("operation {} ({}) failed: {}", index, workload::format(operations[index]),
-                      base::errno_text(event.value("errno", 0)));
-    }
+    if (auto failure = failure_of(event, operations)) outcome.failure = std::move(failure);
   };
   json request = run_request(operations);
   request["skipped_before"] = !earlier.empty();

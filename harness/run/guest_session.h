@@ -163,6 +163,9 @@ class GuestSession {
 /// events of it say of operations that were not done, or not wholly: they are the oracle's business.
 nlohmann::json run_request(const std::vector<workload::Operation>& operations);
 std::optional<workload::FailedOperation> failed_operation_of(const nlohmann::json& event);
+/// Of an operation that ended the run: which, and why.
+std::optional<std::string> failure_of(const nlohmann::json& event,
+                                      std::span<const workload::Operation> operations);
 
 /// "3f00.." of 32 digits from a seed, for set_clock.
 std::string seed_digits(std::uint64_t seed);

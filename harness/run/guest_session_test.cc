@@ -68,9 +68,21 @@ TEST(GuestSession, ADiskThatIsSetToWriteThroughIsRefused) {
   }
 }
 
+TEST(GuestSession, AnOperationThatFailsIsNamedWithItsError) {
+  PretendedGuest pretended(R"({"id":1,"event":"failed","operation":0,"errno":28})"
+                           "\n"
+                           R"({"id":1,"ok":true,"done":0})"
+                           "\n");
+  GuestSession session(pretended.guest(), kLimit);
+  const auto outcome = session.run({workload::parse_operation("create a", "test").value()});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->failure.value_or(""), "operation 0 (create a) failed: No space left on device (ENOSPC)");
+}
+
 /// A daemon may die after it has forked.
 TEST(GuestSession, AMountCommandHasToMount) {
-  const adapters::LinuxAdapter filesystem{.type = "fuseblk", .mount = {.argv = {"mount.mine"}, .good_exits = {0}}};
+  const adapters::LinuxAdapter filesystem{.type = "fuseblk",
+                                          .mount = {.argv = {"mount.mine"}, .good_exits = {0}}};
   for (const auto& [first, second, mounted] :
        {std::tuple{0, 0, true}, std::tuple{0, 1, false}, std::tuple{1, 0, false}}) {
     const auto answer = [](int id, int exit) {
