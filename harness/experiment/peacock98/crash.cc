@@ -1,6 +1,8 @@
 // Load, cut, recovery, and what the replies had promised (crash.h).
 #include "harness/experiment/peacock98/crash.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "harness/experiment/in_parallel.h"

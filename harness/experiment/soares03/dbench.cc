@@ -1,4 +1,5 @@
 // MS-03 to MS-06: dbench (section IV-E, figure 4 and table II).
+#include <algorithm>
 #include <array>
 
 #include "harness/experiment/soares03/measures.h"
