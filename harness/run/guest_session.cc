@@ -210,10 +210,11 @@ Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesyst
     return false;
   }
   // A daemon may mount a moment after its parent has ended, or have died.
-  const auto is_there = exec({"sh", "-c",
-                              fmt::format("for i in 1 2 3 4 5 6 7 8 9 10; do mountpoint -q {} && exit 0; "
-                                          "usleep 100000; done; exit 1",
-                                          kMountPoint)});
+  const auto is_there = exec(
+      {"sh", "-c",
+       fmt::format("for i in 1 2 3 4 5 6 7 8 9 10; do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
+                   "exit 0; usleep 100000; done; exit 1",
+                   kMountPoint)});
   if (!is_there) return tl::unexpected(is_there.error());
   if (is_there->exit_code != 0 && why != nullptr)
     *why = fmt::format("the mount command ended with {} and mounted nothing at {}: {}", mounted->exit_code,

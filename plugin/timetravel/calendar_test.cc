@@ -385,23 +385,6 @@ TEST(TimeTravelCalendar, MarksAreAnsweredInTheirInstant) {
   EXPECT_EQ(clock.wait_run(), now + 1000);
 }
 
-/// The answer to each kick is within that of the one before it, as deep as the guest goes on.
-TEST(TimeTravelCalendar, AGuestThatKicksWithoutEndWhileItIsAnsweredIsGivenUp) {
-  Machine machine;
-  TestClient marks(machine.calendar->mark_socket());
-  Clock clock(machine);
-  const base::Descriptor channel = marks.set_up_in_band();
-  std::memcpy(marks.data().data(), "here", 5);
-  constexpr std::uint16_t kKicks = 200;
-  for (std::uint16_t i = 0; i < kKicks && channel.get() >= 0; ++i) {
-    marks.begin(0, i % 8, vhost::kOut, 0, 512, false);
-    const std::array<std::uint32_t, 2> ring = {0, 0};
-    marks.send(vhost::Verb::vring_kick, std::as_bytes(std::span(ring)), {}, 9);
-  }
-  EXPECT_TRUE(machine.wait_log("it submits without end"));
-  EXPECT_TRUE(clock.is_closed());
-}
-
 // ---- with a charge for the processor
 
 /// Whose processor takes so much more for the next message that is charged.
