@@ -179,6 +179,13 @@ Result<void> read_log(const StrictTable& root, LinuxAdapter& adapter) {
   return (*table)->take_size("size", adapter.log_size_bytes);
 }
 
+/// Neither a path nor a file's name.
+bool is_module_name(const std::string& word) {
+  return !word.empty() && word.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789_-") == std::string::npos;
+}
+
 /// Paths are relative to the adapter's own file; `from` is its folder. What comes with headcrash lies beside
 /// it, or is missed when a guest is made: tests of a library are built without it.
 Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from, LinuxAdapter& adapter) {
@@ -208,9 +215,18 @@ Result<void> read_guest(const StrictTable& root, const std::filesystem::path& fr
   if (!adapter.guest.kernel.empty()) {
     if (const auto settled = settle("kernel", adapter.guest.kernel); !settled) return settled;
   }
+  if ((*table)->has("modules")) adapter.guest.loads.clear();
+  std::vector<std::string> files;
   for (std::string& module : adapter.guest.modules) {
+    std::error_code error;
+    if (is_module_name(module) && !std::filesystem::exists(from / module, error)) {
+      adapter.guest.loads.push_back(module);
+      continue;
+    }
     if (const auto settled = settle("modules", module); !settled) return settled;
+    files.push_back(std::move(module));
   }
+  adapter.guest.modules = std::move(files);
   for (std::string& tool : adapter.guest.tools) {
     if (const auto settled = settle("tools", tool); !settled) return settled;
   }

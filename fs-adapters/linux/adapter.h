@@ -44,9 +44,11 @@ struct GuestParts {
   /// release has.
   std::string kernel;
   std::vector<std::string> modules;   ///< .ko files in the order of loading, or what modules_install made
+  std::vector<std::string> loads;     ///< modules by name, of the kernel's package, with what they depend on
   std::vector<std::string> tools;     ///< programs and scripts, found in the guest by their file names
   std::vector<std::string> packages;  ///< of Debian, of an application: their files go into the guest
-  bool any() const { return !kernel.empty() || !modules.empty() || !tools.empty() || !packages.empty(); }
+  std::vector<std::string> application_tools;  ///< as tools, of an application
+  bool any() const { return !(*this == GuestParts{}); }
   bool operator==(const GuestParts&) const = default;
 };
 

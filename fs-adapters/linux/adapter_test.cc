@@ -142,6 +142,15 @@ TEST(Adapter, PartsOfTheGuestLieBesideTheFile) {
   EXPECT_EQ(child->mount.argv.size(), 3U);
   EXPECT_TRUE(child->guest.any());
   EXPECT_FALSE(load_adapter("ext4")->guest.any());
+  std::ofstream(folder / "exfat.toml") << "base = \"ext4\"\n[guest]\nmodules = [\"exfat\", \"modules\", \"nls_utf8\"]\n";
+  const auto named = load_adapter((folder / "exfat.toml").string());
+  ASSERT_TRUE(named) << named.error().message();
+  EXPECT_EQ(named->guest.loads, (std::vector<std::string>{"exfat", "nls_utf8"}));
+  EXPECT_EQ(named->guest.modules, std::vector<std::string>{folder / "modules"}) << "it is a folder";
+  EXPECT_TRUE(load_adapter((folder / "exfat.toml@6.12").string()).error().message().find("one kernel") !=
+              std::string::npos);
+  std::ofstream(folder / "lost.toml") << "base = \"ext4\"\n[guest]\nmodules = [\"exfat.ko\"]\n";
+  EXPECT_FALSE(load_adapter((folder / "lost.toml").string()));
   std::filesystem::remove(folder / "mkfs.mine");
   const Result<LinuxAdapter> gone = load_adapter((folder / "child.toml").string());
   ASSERT_FALSE(gone);

@@ -37,7 +37,8 @@ struct CampaignOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
-  bool finished_before = false;  ///< there was nothing to do
+  bool finished_before = false;             ///< there was nothing to do
+  std::optional<Error> contradiction = {};  ///< a self-check of the lab failed, and ended the campaign
 };
 
 /// Errors stop the campaign; what was finished before is in the database.

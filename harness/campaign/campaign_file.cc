@@ -448,7 +448,8 @@ std::map<std::string, adapters::GuestParts> guests_of(const Campaign& campaign) 
 }
 
 std::string guest_of(const adapters::LinuxAdapter& filesystem) {
-  return fmt::format("{} {}", filesystem.name, fmt::join(filesystem.guest.packages, " "));
+  return fmt::format("{} {} {}", filesystem.name, fmt::join(filesystem.guest.packages, " "),
+                     fmt::join(filesystem.guest.application_tools, " "));
 }
 
 std::string campaign_digest(const Campaign& campaign) {

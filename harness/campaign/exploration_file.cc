@@ -10,9 +10,11 @@
 #include <set>
 
 #include "harness/campaign/array_disk.h"
+#include "harness/explorer/record_workload.h"
 #include "harness/workload/ace.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/base/nearest.h"
+#include "plugin/base/text_file.h"
 #include "plugin/states/state_enumerator.h"
 
 namespace headcrash::campaign {
@@ -194,7 +196,7 @@ std::vector<ExploredCell> with_each(const std::vector<workload::Application>& ap
 /// What an application needs goes into its guest; one that is expected to lose is a control.
 void settle_application(ExploredCell& cell) {
   if (!cell.application) return;
-  cell.filesystem.guest.packages = cell.application->packages;
+  cell.application->add_to(cell.filesystem.guest);
   if (cell.application->expected == adapters::Expectation::loss &&
       cell.control.value_or(Control::keep) == Control::keep)
     cell.control = Control::lose;
@@ -243,6 +245,7 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
 Result<void> check_operations(const std::string& subject, const std::string& text) {
   const auto list = workload::parse_operations(text, subject);
   if (!list) return pass_on(list);
+  if (const auto good = explorer::check_list(text, subject, {}); !good) return good;
   if (std::ranges::none_of(*list, workload::is_persistence_point)) {
     return fail(subject, "makes nothing persistent, so that no loss could be detected",
                 "add fsync, fdatasync, fsyncdir or sync");
@@ -425,6 +428,11 @@ Result<void> check_workload(const StrictTable& table, const std::string& key, co
   const auto list =
       workload::make_workload({.name = cell.workload, .rounds = static_cast<std::uint32_t>(cell.rounds)});
   if (!list) return fail(table.subject(key), list.error().message());
+  if (workload::is_list_file(cell.workload)) {
+    const auto text = base::read_text_file(cell.workload);
+    if (!text) return pass_on(text);
+    if (const auto good = explorer::check_list(*text, cell.workload, {}); !good) return good;
+  }
   const std::uint64_t numbers = numbers_of(cell);
   if (!cell.trials && numbers == 0) {
     return fail(table.subject("trials"), fmt::format("\"all\" of {} is not a number", cell.workload),

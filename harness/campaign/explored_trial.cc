@@ -27,19 +27,6 @@ constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
 constexpr std::size_t kSeenAgain =
     3;  ///< failures of one kind that are looked at again where none is described
 
-/// Tells the guest's kernel what cache the disks have; it sends flushes to one that writes back only.
-run::Step<void> tell_write_cache(explorer::StageGuest& guest, bool write_through) {
-  const auto told = guest.exec(
-      {"sh", "-c",
-       fmt::format(
-           "for disk in vda {}; do echo 'write {}' > /sys/block/$disk/queue/write_cache || exit; done",
-           guest.empty_disks().log_sectors != 0 ? "vdc" : "", write_through ? "through" : "back")});
-  if (!told) return tl::unexpected(told.error());
-  if (told->exit_code == 0) return {};
-  return run::stop(oracle::Verdict::harness_error,
-                   "cannot set the guest's disk to \"write through\": " + told->output);
-}
-
 run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
                                              const explorer::FormattedDisk& disk,
                                              const std::vector<workload::Operation>& operations,
@@ -55,13 +42,16 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
     const auto loaded = guest.load(
         {.recording = fs::absolute(disk.recording), .state = disk.state, .faults = guest.machine().faults});
     if (!loaded) return tl::unexpected(loaded.error());
-    if (const auto told = tell_write_cache(guest, true); !told) return tl::unexpected(told.error());
-    const std::size_t told_guest = guest.restores();
+    if (const auto set = guest.set_write_through(true); !set) return tl::unexpected(set.error());
+    const std::size_t set_guest = guest.restores();
     auto recorded = record_it();
-    if (!recorded) return recorded;
-    if (guest.restores() != told_guest) continue;
-    if (const auto told = tell_write_cache(guest, false); !told) return tl::unexpected(told.error());
-    return recorded;
+    const bool replaced = guest.restores() != set_guest;
+    if (!replaced) {
+      // Also after an error: the next trial uses this guest. One that cannot be set back is replaced.
+      const auto reset = guest.set_write_through(false);
+      if (recorded && !reset) return tl::unexpected(reset.error());
+    }
+    if (!recorded || !replaced) return recorded;
   }
   return run::stop(oracle::Verdict::harness_error,
                    "every guest was replaced while its disk was set to \"write through\"");
@@ -168,9 +158,7 @@ run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
   const auto recorded = record(guest_, cell_, *disk, operations, artefacts_ / kRecording);
   if (!recorded) return tl::unexpected(recorded.error());
   step("record", 1, watch.ms());
-  if (recorded->failure)
-    return run::stop(oracle::Verdict::harness_error,
-                     "the workload failed before any cut: " + *recorded->failure);
+  if (recorded->failure) return run::stop(oracle::Verdict::workload_failed, *recorded->failure);
   const auto result = explore(*recorded, on_phase);
   if (!result) return tl::unexpected(result.error());
   keep_coverage(*result);

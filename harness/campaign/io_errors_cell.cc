@@ -85,8 +85,9 @@ class CellRun : private SurveyCellRun {
   const IoErrorCell& cell_;
   WrittenRange written_;
   ArmedFaults faults_;
-  int create_ = kNotReached;  // of a new file, at the end
-  bool gone_ = false;         // the guest hangs or is dead: only the cut is left
+  int create_ = kNotReached;              // of a new file, at the end
+  bool gone_ = false;                     // the guest hangs or is dead: only the cut is left
+  std::optional<std::string> malformed_;  ///< of an answer
   IoErrorOutcome outcome_;
   db::IoErrorRecord io_;
 };
@@ -104,7 +105,8 @@ Result<db::TrialRecord> CellRun::run() {
                          .expected = "any",
                          .started_at = base::now_utc()};
   if (const auto started = start_drive(); !started) return pass_on(started);
-  const run::Step<void> done = course();
+  run::Step<void> done = course();
+  if (done && malformed_) done = run::stop(oracle::Verdict::harness_error, *malformed_);
   if (interrupted()) return fail(record.key, "interrupted");
   if (const auto ended = end_guest_and_drive(); !ended) return pass_on(ended);
   if (done) {
@@ -145,6 +147,7 @@ tl::expected<json, CellRun::Silence> CellRun::ask(const json& request, const vm:
   if (answer.error().failure == vm::CallFailure::refused)
     return tl::unexpected(Silence{.refusal = answer.error().text});
   gone_ = true;
+  if (answer.error().failure == vm::CallFailure::malformed) malformed_ = answer.error().text;
   const bool died = answer.error().failure == vm::CallFailure::guest_died;
   outcome_.state = died ? MountState::died : MountState::hung;
   return tl::unexpected(Silence{.died = true});
@@ -223,7 +226,9 @@ std::vector<oracle::ObservedObject> CellRun::look(std::string_view how, bool* re
   std::vector<oracle::ObservedObject> tree;
   const auto dumped = ask({{"do", "dump"}, {"root", run::kMountPoint}}, [&](const json& event) {
     if (event.value("event", "") != "entry") return;
-    if (auto object = oracle::parse_entry(event)) tree.push_back(std::move(*object));
+    auto object = oracle::parse_entry(event);
+    if (object && tree.size() < run::kTreeObjectsMost) tree.push_back(std::move(*object));
+    if (!object && !malformed_) malformed_ = object.error().message();
   });
   *readable = dumped.has_value();
   if (!dumped && !gone_) note(fmt::format("read ({})", how), "refused: " + dumped.error().refusal);

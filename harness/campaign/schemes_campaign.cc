@@ -55,7 +55,8 @@ class SchemesRun {
     in_process::ExplorationOptions how{.budget = budget(trial, *workload),
                                        .run = *std::move(run),
                                        .failures_kept = failures_kept(trial),
-                                       .interrupted = options_.interrupted};
+                                       .interrupted = options_.interrupted,
+                                       .contradicted = &contradicted_};
     if (workload->damage)
       how.damage = {.seed = run::hash_text(trial.key(), campaign_.seed) % kSeedsMost,
                     .images = kDamagedImages};
@@ -91,6 +92,8 @@ class SchemesRun {
     caught_ = caught_ || (trial.system->control() && !oracle::keeps_promises(worst_));
     return {};
   }
+
+  bool contradicted() const { return contradicted_; }
 
   /// Nothing that comes can change what is known: a scheme has failed, or the one control was caught.
   bool known() const {
@@ -250,6 +253,7 @@ class SchemesRun {
   }
 
   const SchemesCampaign& campaign_;
+  bool contradicted_ = false;
   const CampaignOptions& options_;
   db::Database& database_;
   const run::StoredRun& run_;
@@ -298,7 +302,11 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
       ++progress.done;
       continue;
     }
-    if (const auto done = runner.trial(trial, progress); !done) return pass_on(done);
+    if (const auto done = runner.trial(trial, progress); !done) {
+      if (!runner.contradicted()) return pass_on(done);
+      outcome.contradiction = done.error();
+      return outcome;
+    }
     outcome.interrupted = options.interrupted != nullptr && *options.interrupted;
     if (outcome.interrupted) return outcome;
     ++outcome.done_now;

@@ -66,7 +66,9 @@ class TrialRun : private run::RecoveryGuest {
   run::Step<void> await_cut();
   run::Step<void> work_to_the_end();
   void note(const json& message) {
-    if (const auto failed = run::failed_operation_of(message)) failed_operations_.push_back(*failed);
+    if (auto failure = run::failure_of(message, operations_)) failure_ = std::move(failure);
+    const auto failed = run::failed_operation_of(message);
+    if (failed && failed_operations_.size() < operations_.size()) failed_operations_.push_back(*failed);
   }
   run::Step<void> power_cycle();
   run::Step<void> rest_until(double model_ns);
@@ -99,6 +101,7 @@ class TrialRun : private run::RecoveryGuest {
   std::vector<workload::Operation> operations_;
   std::vector<std::size_t> rests_;  // with cut_after_unmount
   std::vector<workload::FailedOperation> failed_operations_;
+  std::optional<std::string> failure_;  ///< of an operation that ended the workload
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
   std::unique_ptr<run::GuestSession> session_;
@@ -310,6 +313,7 @@ run::Step<void> TrialRun::await_cut() {
     if (message) note(*message);
     if (status->value("power", "") == "off") break;
     if (message && message->contains("ok")) {
+      if (failure_) return run::stop(oracle::Verdict::workload_failed, *failure_);
       if (!message->value("ok", false) || message->value("done", std::size_t{0}) < operations_.size()) {
         return run::stop(oracle::Verdict::harness_error,
                          "the workload failed before the cut: " + message->dump());
@@ -321,6 +325,7 @@ run::Step<void> TrialRun::await_cut() {
     }
     if (const auto oops = guest_->oops())
       return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+    if (guest_->malformed()) return run::broken(*guest_->malformed());
     if (!guest_->alive()) return run::stop(oracle::Verdict::oops, "the guest died before the cut");
     if (context_.interrupted != nullptr && *context_.interrupted)
       return run::stop(oracle::Verdict::harness_error, "interrupted");

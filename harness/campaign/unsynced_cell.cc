@@ -173,6 +173,7 @@ run::Step<void> UnsyncedRun::await_cut() {
                        "the workload failed before the cut: " + message->dump());
     if (const auto oops = guest_->oops())
       return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+    if (guest_->malformed()) return run::broken(*guest_->malformed());
     if (!guest_->alive()) return run::stop(oracle::Verdict::oops, "the guest died before the cut");
     if (interrupted()) return run::stop(oracle::Verdict::harness_error, "interrupted");
     if (steady_clock::now() > deadline)

@@ -225,6 +225,10 @@ int run(const CampaignArguments& arguments) {
   const double seconds = watch.ms() / 1000;
   clear_line();
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
+  if (outcome->contradiction) {
+    report_error(*outcome->contradiction, arguments.as_json);
+    return kContradiction;
+  }
   Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return report_error(database.error(), arguments.as_json);
   if (const auto written = write_html(*database, *outcome, arguments); !written)

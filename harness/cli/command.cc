@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "plugin/base/nearest.h"
+#include "plugin/base/printable.h"
 
 namespace headcrash::cli {
 namespace {
@@ -29,7 +30,7 @@ int report_error(const Error& error, bool as_json) {
   if (as_json) {
     print({{"error", {{"subject", error.subject}, {"problem", error.problem}, {"remedy", error.remedy}}}});
   } else {
-    fmt::print(stderr, "headcrash: {}\n", error.message());
+    fmt::print(stderr, "headcrash: {}\n", base::printable_lines(error.message()));
   }
   return kUsage;
 }

@@ -13,8 +13,9 @@ namespace headcrash::cli {
 /// Exit codes, the same for every command.
 enum Exit : int {
   kFine = 0,
-  kFound = 1,  ///< a data loss or a regression was found, or a control did not behave as expected
-  kUsage = 2,  ///< usage, configuration, a missing program, a damaged file
+  kFound = 1,          ///< a data loss or a regression was found, or a control did not behave as expected
+  kUsage = 2,          ///< usage, configuration, a missing program, a damaged file
+  kContradiction = 3,  ///< a self-check failed: a file system of ours, its checker or the lab is wrong
   kSkipped = 77,
   kInterrupted = 130,
 };

@@ -162,7 +162,7 @@ Result<void> open(const ExploreArguments& arguments, Explored& explored) {
   explored.kept = base::folder_of(arguments.recording);
   explorer::RecordedWorkload& workload = explored.workload;
   if (explored.application) workload.application = explored.application;
-  if (workload.application) explored.filesystem.guest.packages = workload.application->packages;
+  if (workload.application) workload.application->add_to(explored.filesystem.guest);
   if (arguments.from.empty()) return {};
   const auto run = states::RunHistory::load(arguments.recording);
   if (!run) return pass_on(run);
@@ -211,13 +211,19 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
   if (!arguments.application.empty()) {
     auto application = workload::load_application(arguments.application);
     if (!application) return pass_on(application);
-    explored.filesystem.guest.packages = application->packages;
+    application->add_to(explored.filesystem.guest);
     explored.application = std::move(*application);
   }
   if (arguments.workload.empty()) return {};
   auto operations = workload::make_workload(
       {.name = arguments.workload, .seed = arguments.seed, .rounds = arguments.rounds});
   if (!operations) return pass_on(operations);
+  if (workload::is_list_file(arguments.workload)) {
+    const auto text = base::read_text_file(arguments.workload);
+    if (!text) return pass_on(text);
+    const auto good = explorer::check_list(*text, arguments.workload, explored.filesystem.promises);
+    if (!good) return good;
+  }
   explored.operations = std::move(*operations);
   return {};
 }

@@ -121,6 +121,9 @@ std::string headline(const Explored& explored) {
   const explorer::ExplorationResult& result = explored.result;
   const std::string& name = explored.filesystem.name;
   const std::string so_far = explored.interrupted ? "interrupted: " : "";
+  if (explored.workload.failure)
+    return fmt::format("{}{}: workload-failed; {}; {} of {} crash states before it failed", so_far, name,
+                       *explored.workload.failure, result.checked - result.clean, result.checked);
   if (result.checked == 0) return so_far + name + ": no crash state was checked";
   const std::uint64_t failing = result.checked - result.clean;
   const std::size_t kinds = confirmed_kinds(result);
@@ -193,7 +196,6 @@ void print_text(const Explored& explored) {
     fmt::print(
         "the recording has no list of operations: recovery, mount and second recovery are checked, content is "
         "not (give --workload)\n");
-  if (explored.workload.failure) fmt::print("the workload ended early: {}\n", *explored.workload.failure);
   print_coverage(result);
   fmt::print("verdicts:");
   for (const auto& [verdict, count] : explored.verdicts) fmt::print(" {} {}", count, verdict);

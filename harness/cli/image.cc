@@ -13,6 +13,7 @@
 #include "fs-adapters/os/memory_machine.h"
 #include "fs-adapters/registry.h"
 #include "harness/cli/command.h"
+#include "plugin/base/printable.h"
 #include "plugin/base/size.h"
 #include "plugin/media/sparse_file_store.h"
 
@@ -136,7 +137,7 @@ void print_report(const ImageArguments& arguments, const adapters::CheckReport& 
     return;
   }
   for (const adapters::CheckFinding& f : report.findings)
-    fmt::print("{}: {}{}\n", f.kind.name, f.text, f.repaired ? " (repaired)" : "");
+    fmt::print("{}: {}{}\n", f.kind.name, base::printable(f.text), f.repaired ? " (repaired)" : "");
   if (report.replayed > 0)
     fmt::print("log: {}, {}\n",
                report.log.empty() ? fmt::format("{} transactions", report.replayed) : report.log,
@@ -192,7 +193,8 @@ Result<void> list_path(const adapters::ImageReader& reader, const std::string& p
       target = link ? " -> " + *link : " -> ?";
     }
     fmt::print("{}{:03o} {:>3} {:>10} {:>6} {}{}\n", letter_of(inode->type), inode->mode & 0777U,
-               inode->links, inode->size_bytes, entry.inode, entry.name, target);
+               inode->links, inode->size_bytes, entry.inode, base::printable(entry.name),
+               base::printable(target));
   }
   return {};
 }

@@ -111,7 +111,7 @@ Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial, const
   const auto application = explorer::read_application(trial.recording);
   if (!application) return pass_on(application);
   adapters::LinuxAdapter filesystem = trial.filesystem;
-  if (*application) filesystem.guest.packages = (*application)->packages;
+  if (*application) (*application)->add_to(filesystem.guest);
   return start_lab(filesystem, recorded_machine(opened.run->header(), trial.machine), *bytes, 1,
                    trial.virtual_time);
 }

@@ -19,6 +19,7 @@
 #include "harness/explorer/check_state.h"
 #include "harness/explorer/plain_checks.h"
 #include "harness/run/guest_kind.h"
+#include "plugin/base/printable.h"
 #include "plugin/base/scratch_folder.h"
 
 namespace headcrash::cli {
@@ -66,7 +67,8 @@ void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
   fmt::print("{}: {}\n  {}\n", now.what, oracle::name(now.judgement.verdict), now.judgement.summary);
   for (const oracle::Finding& finding : now.findings) {
     fmt::print("  [{}] {}: {}\n      expected  {}\n      found     {}\n", oracle::name(finding.tier),
-               finding.path, oracle::name(finding.kind), finding.expected, finding.found);
+               base::printable(finding.path), oracle::name(finding.kind), base::printable(finding.expected),
+               base::printable(finding.found));
   }
   if (!then) {
     fmt::print("no verdict of this state is recorded\n");

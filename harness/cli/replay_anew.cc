@@ -34,9 +34,8 @@ Result<Replayed> replay_anew(const StoredTrial& trial) {
     return fail(trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
                 "it was made by another version of headcrash");
   campaign::ExploredCell cell = *plan->cell;
-  const std::vector<std::string> packages = cell.filesystem.guest.packages;  // an application's
   cell.filesystem = trial.filesystem;
-  cell.filesystem.guest.packages = packages;
+  if (cell.application) cell.application->add_to(cell.filesystem.guest);
   plan->cell = &cell;
   plan->filesystem = &cell.filesystem;
 

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "plugin/base/printable.h"
+
 namespace headcrash::cli {
 namespace {
 
@@ -52,7 +54,8 @@ std::string fitted(const std::string& text, std::size_t width) {
 
 void print_fitted(const std::string& text) {
   const auto width = terminal_width();
-  fmt::print("{}", width ? fitted(text, *width) : text);
+  const std::string shown = base::printable_lines(text);
+  fmt::print("{}", width ? fitted(shown, *width) : shown);
 }
 
 bool can_overwrite() {

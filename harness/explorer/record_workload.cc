@@ -8,12 +8,14 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "harness/explorer/application_run.h"
 #include "harness/explorer/check_state.h"
 #include "harness/explorer/slow_writes.h"
 #include "harness/oracle/list_of_tree.h"
+#include "harness/oracle/oracle.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::explorer {
@@ -89,6 +91,38 @@ Result<void> read_operations(RecordedWorkload& workload) {
   }
   return {};
 }
+
+Result<void> check_size_of_request(const std::vector<workload::Operation>& operations,
+                                   const std::string& file_name) {
+  constexpr std::size_t kRequestBytesMost = (1U << 20U) - 4096;  // of the agent's protocol
+  std::size_t bytes = 0;
+  for (const workload::Operation& operation : operations)
+    bytes += nlohmann::json(workload::format(operation)).dump().size() + 1;
+  if (bytes <= kRequestBytesMost) return {};
+  return fail(
+      file_name,
+      fmt::format("is {} bytes long as a request to the guest, more than {}", bytes, kRequestBytesMost),
+      "make it shorter; fill:BYTES stands for a long value of an attribute");
+}
+
+}  // namespace
+
+Result<void> check_list(const std::string& text, const std::string& file_name,
+                        const adapters::Promises& promises) {
+  auto operations = workload::parse_operations(text, file_name);
+  if (!operations) return pass_on(operations);
+  if (const auto fits = check_size_of_request(*operations, file_name); !fits) return fits;
+  // What a crash in the list leaves is not known before it.
+  const auto crash =
+      std::ranges::find(*operations, workload::Operation::Kind::crash, &workload::Operation::kind);
+  operations->erase(crash, operations->end());
+  const auto followed = oracle::Oracle::follow(
+      *operations, {.promises = promises, .subjects = workload::subjects_of(text, file_name)});
+  if (!followed) return pass_on(followed);
+  return {};
+}
+
+namespace {
 
 Result<void> check_belongs(const RecordedWorkload& workload, const std::vector<std::size_t>& persisted) {
   if (workload.operations.empty()) return {};

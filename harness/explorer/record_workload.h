@@ -62,6 +62,10 @@ struct RecordedWorkload {
   std::uint64_t to_event = 0;    ///< the mark "phase end", before the unmount
   std::optional<std::string> failure;
 };
+/// Whether a correct file system can do the list `text`, up to a crash in it. Errors name file and line.
+Result<void> check_list(const std::string& text, const std::string& file_name,
+                        const adapters::Promises& promises);
+
 /// Errors that are a verdict on a file system: the state at a crash inside of the list fails.
 run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                             const FormattedDisk& disk,

@@ -30,6 +30,7 @@ struct StageGuest::State {
   std::optional<run::GuestSession> session;
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
+  bool write_through = false;               // as set_write_through() has left this guest
   bool recorded = false;                    // what is done to the stage
   std::optional<run::DiskIdentity> unseen;  // loaded, and not yet known to be what the guest sees
   std::size_t restores = 0;
@@ -42,7 +43,7 @@ struct StageGuest::State {
   void drop() {
     session.reset();
     guest.reset();
-    trusted = mounted = false;
+    trusted = mounted = write_through = false;
   }
   /// Without a guest there is nothing to ask: load() has failed, or was never called. One that has failed
   /// once is asked nothing more.
@@ -162,7 +163,7 @@ run::Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, b
   if (!state.trusted) {
     if (const auto restored = state.restore(); !restored) return run::broken(restored.error());
   }
-  state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes};
+  state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes, state.write_through};
   return loaded;
 }
 
@@ -171,6 +172,22 @@ void StageGuest::put_under(StageMachine machine) {
 }
 const StageMachine& StageGuest::machine() const {
   return state_->machine;
+}
+
+/// A guest of which it is not known how it is set is not used again.
+run::Step<void> StageGuest::set_write_through(bool write_through) {
+  const auto done =
+      exec({"sh", "-c",
+            fmt::format(
+                "for disk in vda {}; do echo 'write {}' > /sys/block/$disk/queue/write_cache || exit; done",
+                state_->options.log_bytes != 0 ? "vdc" : "", write_through ? "through" : "back")});
+  if (done && done->exit_code == 0) {
+    state_->write_through = write_through;
+    return {};
+  }
+  state_->trusted = false;
+  if (!done) return tl::unexpected(done.error());
+  return run::stop(oracle::Verdict::harness_error, "cannot set the guest's write cache: " + done->output);
 }
 
 run::Step<run::GuestOutcome> StageGuest::exec(const std::vector<std::string>& argv) {

@@ -50,6 +50,10 @@ class StageGuest {
   void put_under(StageMachine machine);
   const StageMachine& machine() const;
 
+  /// Sets what cache the guest's kernel believes the disks to have: it sends flushes to one that writes back only.
+  /// A fresh guest writes back.
+  run::Step<void> set_write_through(bool write_through);
+
   // As GuestSession's; each failure makes the next load() begin with a fresh guest.
   run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv);
   run::Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);

@@ -11,6 +11,7 @@
 
 #include "harness/explorer/plain_checks.h"
 #include "harness/explorer/script_parts.h"
+#include "harness/workload/attribute_value.h"
 #include "plugin/states/crash_state.h"
 
 namespace headcrash::explorer {
@@ -116,6 +117,20 @@ Result<std::string> flags_command(const Operation& operation, const std::string&
 }
 
 /// The command of one operation; empty: there is nothing to be done.
+/// In hexadecimal, which setfattr takes for any bytes; an argument of a program has a longest length.
+Result<std::string> set_attribute(const Operation& operation, const std::string& path,
+                                  const std::string& subject) {
+  constexpr std::size_t kBytesMost = 60'000;
+  if (operation.value.size() > kBytesMost)
+    return fail(subject, fmt::format("setfattr takes a value of at most {} bytes", kBytesMost));
+  std::string digits = "0x";
+  for (const char byte : operation.value) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  const std::string word = workload::format_attribute_value(operation.value);
+  const bool plain = word == operation.value;
+  return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute), plain ? quoted(word) : digits,
+                     path);
+}
+
 Result<std::string> command_of(const Operation& operation, const std::string& subject,
                                const Descriptors& descriptors) {
   std::string path = quoted(operation.path);
@@ -213,8 +228,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::rename_whiteout:
       return renamed(4);
     case Kind::setxattr:
-      return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute), quoted(operation.value),
-                         path);
+      return set_attribute(operation, path, subject);
     case Kind::removexattr:
       return fmt::format("setfattr -x {} {}", quoted(operation.attribute), path);
     case Kind::chmod:

@@ -39,7 +39,7 @@ namespace {
 using base::Stopwatch;
 using nlohmann::json;
 
-constexpr int kProtocolVersion = 2;
+constexpr int kProtocolVersion = 3;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
 constexpr std::size_t kLinesOfRefusal = 3;
 
@@ -100,6 +100,7 @@ Answer clock(const json& request, const Sender&) {
 
 Answer disk(const json& request, const Sender&) {
   const std::string path = text_of(request, "path");
+  restore_ways();
   const auto found = look_at_disk(path);
   if (!found) return refuse(path, found.error());
   return json{{"bytes", found->bytes}, {"nonce", found->nonce}, {"flush", found->flush}};

@@ -45,7 +45,7 @@ TEST(Commands, HelloTellsTheProtocol) {
   const json hello = answer(R"({"id":3,"do":"hello"})").at(0);
   EXPECT_EQ(hello["ok"], true);
   EXPECT_EQ(hello["id"], 3);
-  EXPECT_EQ(hello["agent"], 2);
+  EXPECT_EQ(hello["agent"], 3);
   EXPECT_TRUE(hello["modules"].is_array());
 }
 

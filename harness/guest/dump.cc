@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/workload/attribute_value.h"
 #include "harness/workload/operation.h"
 #include "harness/workload/stamp.h"
 
@@ -23,7 +24,6 @@ using workload::kStampBytes;
 
 constexpr std::size_t kReadBytes = 64 << 10;  // at once, into the one buffer of a dump
 constexpr std::size_t kForeignBytes = 32;     // shown of a foreign block
-constexpr std::size_t kAttributeBytes = 256;  // shown of an attribute's value
 
 std::string hex(std::span<const std::byte> bytes) {
   std::string text;
@@ -144,28 +144,40 @@ std::size_t bytes_in_a_message(const json& text) {
   return text.dump(-1, ' ', false, json::error_handler_t::replace).size();
 }
 
-// Extended attributes of the user's: others belong to the system. Without any, or where the file system has
-// none, the entry has no `attributes`.
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(json(text).dump());
+    return true;
+  } catch (const json::exception&) {
+    return false;
+  }
+}
+
+// Extended attributes of all namespaces that a list can set. Without any, or where the file system has none, the
+// entry has no `attributes`.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
   const auto names = vfs.listxattr(path);
   if (!names && names.error().value != EOPNOTSUPP) entry["errno"] = names.error().value;
   if (!names) return;
   std::size_t described = 0, bytes = 0;
   for (const std::string& name : *names) {
-    if (!name.starts_with("user.")) continue;
+    if (!workload::is_attribute_name(name)) continue;
     const auto value = vfs.getxattr(path, name);
     if (!value) {
-      entry["errno"] = value.error().value;
+      // The kernel lists attributes of its own that have no value, such as labels without a policy.
+      if (!workload::is_kernels_attribute(name)) entry["errno"] = value.error().value;
       continue;
     }
-    const auto* text = reinterpret_cast<const char*>(value->data());
-    json told = std::string(text, std::min(value->size(), kAttributeBytes));
+    const std::string reported =
+        workload::reported_attribute_value({reinterpret_cast<const char*>(value->data()), value->size()});
+    const bool text = is_utf8(reported);
+    json told = text ? reported : hex(std::as_bytes(std::span(reported)));
     bytes += bytes_in_a_message(name) + bytes_in_a_message(told);
     if (described++ == limits.attributes || bytes > limits.attribute_bytes) {
       entry["attributes-cut"] = true;
       return;
     }
-    entry["attributes"][name] = std::move(told);
+    entry[text ? "attributes" : "attributes-hex"][name] = std::move(told);
   }
 }
 
@@ -202,8 +214,8 @@ json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimi
   if (status->type == FileType::regular || status->type == FileType::directory) {
     if (const auto flags = vfs.flags(path)) entry["flags"] = *flags & workload::known_flags();
     if (const auto project = vfs.project(path)) entry["project"] = *project;
-    describe_attributes(vfs, path, limits, entry);
   }
+  if (status->type != FileType::other) describe_attributes(vfs, path, limits, entry);
   return entry;
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "harness/guest/posix_vfs.h"
+#include "harness/workload/attribute_value.h"
 #include "harness/workload/stamp.h"
 #include "plugin/base/testing/temporary_folder.h"
 
@@ -90,6 +91,18 @@ TEST_F(DumpTest, TellsTheUsersAttributes) {
   const auto set = vfs_.setxattr("f", "user.x", std::as_bytes(std::span(value)));
   if (!set) GTEST_SKIP() << "no extended attributes here";
   EXPECT_EQ(dump()[0]["attributes"], json::parse(R"({"user.x":"one"})"));
+}
+
+TEST_F(DumpTest, ReportsLongAndBinaryValues) {
+  put("f", "");
+  for (const auto& [name, word] : {std::pair{"user.long", "fill:2000"}, {"user.binary", "0x00ff80"}}) {
+    const std::string value = *workload::parse_attribute_value(word);
+    if (!vfs_.setxattr("f", name, std::as_bytes(std::span(value)))) GTEST_SKIP() << "no such attributes here";
+  }
+  const json entry = dump()[0];
+  EXPECT_EQ(entry["attributes"]["user.long"],
+            workload::reported_attribute_value(*workload::parse_attribute_value("fill:2000")));
+  EXPECT_EQ(entry["attributes-hex"], json::parse(R"({"user.binary":"00ff80"})"));
 }
 
 TEST_F(DumpTest, TellsManyAttributesAndSaysWhereItStops) {

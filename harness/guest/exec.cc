@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,6 +62,9 @@ struct Child {
   ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
   ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::execvp(argv[0], argv);
   const int error = errno;
   [[maybe_unused]] const ssize_t told = ::write(failure, &error, sizeof error);
@@ -114,14 +119,45 @@ bool drain(base::Descriptor& from, std::string& kept,
   return true;
 }
 
+/// Process 1, or one that has asked for orphans: they are its children when their parents have ended.
+bool adopts_orphans() {
+  int asked = 0;
+  return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &asked) == 0 && asked != 0);
+}
+
+/// Ends of children, as a descriptor; -1 where there are no orphans to reap. A program may wait for one of them.
+int orphans_end() {
+  static const base::Descriptor ends = [] {
+    sigset_t child;
+    ::sigemptyset(&child);
+    ::sigaddset(&child, SIGCHLD);
+    ::pthread_sigmask(SIG_BLOCK, &child, nullptr);
+    return base::Descriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  }();
+  return adopts_orphans() ? ends.get() : -1;
+}
+
+/// Reaps all ended children but `kept`, whose status is still to be read.
+void reap_orphans(pid_t kept = -1) {
+  if (!adopts_orphans()) return;
+  signalfd_siginfo told{};
+  while (::read(orphans_end(), &told, sizeof told) == sizeof told) continue;
+  for (;;) {
+    siginfo_t ended{};
+    if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
+    if (ended.si_pid == kept) return;  // it is asked for next, and the rest after it
+    ::waitpid(ended.si_pid, nullptr, 0);
+  }
+}
+
 using OnOutput = std::function<bool(std::string_view)>;
 
 /// True when the child has ended, false when the deadline came first or nobody wants to hear more.
 bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline, const OnOutput& on_output = {}) {
   for (;;) {
-    std::array<pollfd, 3> watched{pollfd{child.handle.get(), POLLIN, 0},
+    std::array<pollfd, 4> watched{pollfd{child.handle.get(), POLLIN, 0},
                                   pollfd{child.output.get(), POLLIN, 0},
-                                  pollfd{child.errors.get(), POLLIN, 0}};
+                                  pollfd{child.errors.get(), POLLIN, 0}, pollfd{orphans_end(), POLLIN, 0}};
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return false;
     ::poll(watched.data(), watched.size(), static_cast<int>(std::min<std::int64_t>(left, 1'000'000)));
@@ -130,18 +166,13 @@ bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline, const OnOu
       return false;
     }
     drain(child.errors, end.errors);
+    if (watched[3].revents != 0) reap_orphans(child.pid);
     if ((watched[0].revents & POLLIN) != 0) return true;
   }
 }
 
 void keep_tail(std::string& text) {
   if (text.size() > kKeptOutputBytes) text.erase(0, text.size() - kKeptOutputBytes);
-}
-
-/// What programs left running (a FUSE file system's process) ends as a child of the guest's first process.
-void reap_orphans() {
-  if (::getpid() != 1) return;
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
 }
 
 }  // namespace

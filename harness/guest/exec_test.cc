@@ -1,6 +1,7 @@
 #include "harness/guest/exec.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 
 #include <cerrno>
 #include <csignal>
@@ -42,6 +43,19 @@ TEST(RunProgram, KeepsTheEndOfLongOutput) {
   const ProgramEnd end = run({"sh", "-c", "head -c 10000000 /dev/zero; echo last"});
   EXPECT_EQ(end.output.size(), kKeptOutputBytes);
   EXPECT_EQ(end.output.substr(end.output.size() - 5), "last\n");
+}
+
+/// In a guest the agent is process 1, and a daemon's orphan is its child.
+TEST(RunProgram, ReapsOrphansWhileAProgramRuns) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  const TemporaryFolder folder;
+  const std::string pid = (folder.path() / "pid").string();
+  const ProgramEnd end = run({"sh", "-c",
+                              "(sleep 0.2 & echo $! > " + pid +
+                                  "); for i in $(seq 100); do kill -0 $(cat " + pid +
+                                  ") 2>/dev/null || exit 0; sleep 0.05; done; exit 7"});
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  EXPECT_EQ(end.exit, 0) << "the orphan is a zombie that nothing reaps";
 }
 
 TEST(RunProgram, KillsTheWholeGroup) {

@@ -21,9 +21,49 @@ using nlohmann::json;
 
 constexpr std::size_t kBatchBytes = 48 << 10;  // of entries in one event; a line may have 1 MiB
 
-/// A tree as it was seen, each object as the hash of its description.
-struct SeenTree {
-  std::vector<std::pair<std::string, std::size_t>> objects;
+/// A tree as it was seen, each object as the hashes of its fields. Of an inode it has only which objects share it: a file
+/// system without inodes numbers files anew at each mount.
+class SeenTree {
+ public:
+  void add(const json& entry) {
+    Object object{.path = entry.value("path", ""), .fields = {}};
+    for (const auto& [key, value] : entry.items()) {
+      if (key == "allocated") continue;  // blocks beyond a file's end may be given back at the unmount
+      std::size_t hash = std::hash<json>{}(value);
+      if (key == "inode")
+        hash = first_with_.try_emplace(value.get<std::uint64_t>(), objects_.size()).first->second;
+      object.fields.emplace_back(key, hash);
+    }
+    objects_.push_back(std::move(object));
+  }
+
+  /// The first object that differs, and in what; empty when none does.
+  std::string difference(const SeenTree& other) const {
+    for (std::size_t i = 0; i < std::max(objects_.size(), other.objects_.size()); ++i) {
+      if (i >= objects_.size()) return other.objects_[i].path + " is new";
+      if (i >= other.objects_.size()) return objects_[i].path + " is gone";
+      const Object& one = objects_[i];
+      const Object& now = other.objects_[i];
+      if (one.path != now.path) return one.path < now.path ? one.path + " is gone" : now.path + " is new";
+      std::string changed;
+      for (const auto& field : one.fields)
+        if (std::ranges::find(now.fields, field) == now.fields.end()) changed += " " + field.first;
+      for (const auto& field : now.fields)
+        if (std::ranges::find(one.fields, field.first, &Field::first) == one.fields.end())
+          changed += " " + field.first;
+      if (!changed.empty()) return one.path + " has changed:" + changed;
+    }
+    return {};
+  }
+
+ private:
+  using Field = std::pair<std::string, std::size_t>;
+  struct Object {
+    std::string path;
+    std::vector<Field> fields;
+  };
+  std::vector<Object> objects_;
+  std::map<std::uint64_t, std::size_t> first_with_;  ///< by inode: the first object that has it
 };
 
 /// Gathers entries to events of some size.
@@ -64,6 +104,8 @@ tl::expected<void, InspectRefusal> is_meant(const json& request, const std::stri
   if (!bytes) return refuse_look(source, bytes.error());
   if (request.contains("bytes") && request["bytes"].get<std::uint64_t>() != *bytes)
     return refuse_look(source + " has another size", {.value = ESTALE});
+  if (request.contains("flush") && request["flush"].get<std::string>() != write_cache_of(source))
+    return refuse_look(source + " is set to \"" + write_cache_of(source) + "\"", {.value = ESTALE});
   if (!request.contains("nonce")) return {};
   const std::string mark = request.at("mark").get<std::string>();
   const auto nonce = read_nonce(mark);
@@ -100,10 +142,7 @@ tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, Ent
     entries = dump_tree(vfs, [&](const json& entry) {
       const std::string text = entry.dump(-1, ' ', false, json::error_handler_t::replace);
       batches.add(entry, text.size());
-      if (!look.twice) return;
-      json stays = entry;
-      stays.erase("allocated");  // blocks beyond a file's end may be given back at the unmount
-      seen.objects.emplace_back(entry.value("path", ""), std::hash<json>{}(stays));
+      if (look.twice) seen.add(entry);
     });
   }
   batches.flush();
@@ -129,16 +168,6 @@ tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, Ent
   return seen;
 }
 
-/// The first object that differs; empty when none does.
-std::string first_difference(const SeenTree& one, const SeenTree& other) {
-  for (std::size_t i = 0; i < std::max(one.objects.size(), other.objects.size()); ++i) {
-    if (i >= one.objects.size()) return other.objects[i].first + " is new";
-    if (i >= other.objects.size()) return one.objects[i].first + " is gone";
-    if (one.objects[i] != other.objects[i]) return one.objects[i].first + " has changed";
-  }
-  return {};
-}
-
 }  // namespace
 
 tl::expected<json, InspectRefusal> inspect(const json& request, const std::function<void(json)>& send) {
@@ -162,7 +191,7 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
     json second;
     const auto seen = look_once(look, use, EntryBatches(nullptr), second);
     if (!seen) return tl::unexpected(seen.error());
-    second["difference"] = first_difference(*first, *seen);
+    second["difference"] = first->difference(*seen);
     answer["again"] = std::move(second);
   }
   return answer;

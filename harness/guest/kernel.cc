@@ -242,10 +242,16 @@ VfsResult<BlockDevice> look_at_disk(const std::string& path) {
   if (!nonce) return refuse(nonce.error().value);
   found.bytes = *bytes;
   found.nonce = std::move(*nonce);
+  found.flush = write_cache_of(path);
+  return found;
+}
+
+std::string write_cache_of(const std::string& path) {
   std::ifstream cache("/sys/class/block/" + std::filesystem::path(path).filename().string() +
                       "/queue/write_cache");
-  std::getline(cache, found.flush);
-  return found;
+  std::string setting;
+  std::getline(cache, setting);
+  return setting;
 }
 
 VfsResult<DiskCounters> disk_counters(const std::string& device) {

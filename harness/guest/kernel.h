@@ -42,6 +42,8 @@ struct BlockDevice {
   std::string nonce;  ///< first 64 bytes of sector 0 up to the first NUL, non-printing bytes as '?'
   std::string flush;  ///< queue/write_cache: "write back" or "write through"
 };
+/// queue/write_cache; empty if the disk has none.
+std::string write_cache_of(const std::string& path);
 /// Drops the device's cached pages, then reads past the cache.
 VfsResult<BlockDevice> look_at_disk(const std::string& path);
 /// The two that a look at a crash state needs of it: drops the cached pages and tells the size; the nonce.

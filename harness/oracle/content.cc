@@ -15,14 +15,17 @@
 #include <set>
 
 #include "harness/oracle/held.h"
+#include "harness/workload/attribute_value.h"
 #include "harness/workload/stamp.h"
 #include "plugin/base/errno_text.h"
+#include "plugin/base/printable.h"
 
 namespace headcrash::oracle {
 namespace {
 
 using workload::kStampBytes;
 
+constexpr std::size_t kValueShownBytes = 80;        // of an attribute
 constexpr std::uint64_t kForeignBlocksJudged = 64;  // of one run; the others are like the last
 
 struct Permitted {
@@ -462,7 +465,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object, const Obse
   }
   std::vector<Finding> findings;
   const auto value_of = [](const std::optional<std::string>& value) {
-    return value ? fmt::format("\"{}\"", *value) : "none";
+    return value ? fmt::format("\"{}\"", base::printable(*value, kValueShownBytes)) : "none";
   };
   for (const auto& [name, states] : object.attributes) {
     std::vector<std::optional<std::string>> permitted{std::nullopt};
@@ -473,8 +476,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object, const Obse
     for (const auto& [operation, value] : states) {
       if (!horizon.may_have_run(operation)) break;
       if (cover && operation <= *cover) permitted.clear();
-      permitted.push_back(value);
-      was_there |= shown && value == shown;
+      permitted.push_back(value ? std::optional(workload::reported_attribute_value(*value)) : std::nullopt);
+      was_there |= shown && permitted.back() == shown;
     }
     if (std::find(permitted.begin(), permitted.end(), shown) != permitted.end()) continue;
     const Verdict kind = !permitted[0] && was_there ? Verdict::resurrected
@@ -484,7 +487,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object, const Obse
                         fmt::format("attribute {}: {}", name, value_of(permitted[0])), value_of(shown)});
   }
   for (const auto& [name, value] : observed.attributes) {
-    if (object.attributes.contains(name)) continue;
+    // The kernel sets attributes itself, and an older kernel keeps some.
+    if (object.attributes.contains(name) || workload::is_kernels_attribute(name)) continue;
     findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
                         fmt::format("attribute {}: none", name), value_of(value)});
   }

@@ -2,6 +2,7 @@
 // Follows a workload's operations as a correct file system would and writes down who covers what (history.h).
 //
 //   history.cc      names, links and content: what each operation changes
+//   attributes.cc   extended attributes, and the lists among them
 //   subvolumes.cc   snapshots, and what they copy
 //   persistence.cc  open files, and what each persistence point covers
 
@@ -10,7 +11,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,9 +23,12 @@
 
 namespace headcrash::oracle {
 
+class PosixAcl;
+
 class Follower {
  public:
-  explicit Follower(const adapters::Promises& promises) : promises_(promises) {
+  explicit Follower(const adapters::Promises& promises, std::span<const std::string> subjects = {})
+      : promises_(promises), subjects_(subjects) {
     history_.objects.push_back({.type = FileType::directory});
     live_.emplace_back();
     token_of_.push_back(std::nullopt);
@@ -48,9 +54,11 @@ class Follower {
     std::optional<TokenId> token;
   };
 
+  std::string subject() const {
+    return index_ < subjects_.size() ? subjects_[index_] : fmt::format("operation {}", index_);
+  }
   tl::unexpected<Error> wrong(const std::string& problem) const {
-    return fail(fmt::format("operation {}", index_), problem,
-                "a workload must be executable on a correct file system");
+    return fail(subject(), problem, "a workload must be executable on a correct file system");
   }
   tl::unexpected<Error> missing(const std::string& path) const {
     return wrong(fmt::format("there is no \"{}\"", path));
@@ -132,6 +140,8 @@ class Follower {
     claim(place, path);
     if (token) claim(*token, path);
     if (place.token) claim(*place.token, path);
+    modified(history_.objects[place.directory]);
+    if (token && by_rename) modified(object(*token), FileType::directory);
     SlotHistory& history = slot(place);
     if (history.bindings.empty()) history.path = path;
     history.bindings.push_back({index_, token, by_rename, replaced});
@@ -174,10 +184,19 @@ class Follower {
   Result<void> move_blocks(const workload::Operation& operation);
   Result<void> share(const workload::Operation& operation);
   void put(ObjectHistory& file, std::span<const Stretch> stretches, std::int64_t blocks_further, bool moved);
+  // attributes.cc
   Result<void> change_attribute(const workload::Operation& operation);
+  Result<void> remove_attribute(const workload::Operation& operation, ObjectHistory& holder);
+  void set_mode(ObjectHistory& of, std::uint32_t mode);
+  void set_attribute(ObjectHistory& of, std::string_view name, std::optional<std::string> value);
+  void set_access_list(ObjectHistory& of, const PosixAcl& acl);
+  void change_access_list(ObjectHistory& of, std::uint32_t mode);
+  void inherit_attributes(ObjectId directory, TokenId token);
+  static void lose_capability(ObjectHistory& of);
   Result<void> change_inode(const workload::Operation& operation);
-  /// The content of a file has changed, and with it the time of its modification.
+  /// The content of a file or directory has changed, and with it the time of its modification.
   void modified(ObjectHistory& file) {
+    lose_capability(file);
     if (!file.times.empty() && file.times.back().second) file.times.emplace_back(index_, std::nullopt);
   }
   /// It may have been read, or been mapped, which counts as that.
@@ -190,6 +209,11 @@ class Follower {
   }
   void resize(ObjectHistory& file, std::uint64_t bytes) {
     if (size(file) != bytes) file.sizes.emplace_back(index_, bytes);
+  }
+
+  /// A directory that moves has another "..".
+  void modified(ObjectHistory& object, FileType only) {
+    if (object.type == only) modified(object);
   }
 
   Result<void> open(const workload::Operation& operation);
@@ -211,6 +235,7 @@ class Follower {
   void cover_new_path(const std::string& path);
 
   adapters::Promises promises_;
+  std::span<const std::string> subjects_;
   WorkloadHistory history_;
   std::vector<std::map<std::string, TokenId>> live_;  // by object: the entries of directories
   std::vector<std::optional<TokenId>> token_of_;      // by object: its newest token

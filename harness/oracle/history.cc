@@ -20,7 +20,9 @@ Result<void> Follower::make(const std::string& path, ObjectHistory fresh) {
   const auto place = look_up(path);
   if (!place) return wrong(fmt::format("there is no directory for \"{}\"", path));
   if (place->token) return wrong(fmt::format("\"{}\" exists already", path));
-  bind(*place, path, new_object(std::move(fresh)));
+  const TokenId token = new_object(std::move(fresh));
+  inherit_attributes(place->directory, token);
+  bind(*place, path, token);
   return {};
 }
 
@@ -211,15 +213,16 @@ Result<void> Follower::change_inode(const Operation& operation) {
   if (!token) return missing(operation.path);
   ObjectHistory& of = object(*token);
   const bool file = of.type == FileType::regular;
-  const bool of_files = operation.kind == Kind::touch || operation.kind == Kind::access;
+  const bool of_files = operation.kind == Kind::access;  // a dump reads directories
   if (!file && (of.type != FileType::directory || of_files))
     return wrong(fmt::format("\"{}\" is not a file{}", operation.path, of_files ? "" : " or directory"));
   need(owners_.claim(history_.tokens[*token].object), operation.path);
   Aspects& judged = history_.judged;
   if (operation.kind == Kind::chmod) {
-    of.modes.emplace_back(index_, operation.mode);
-    judged.modes = true;
+    set_mode(of, operation.mode);
+    change_access_list(of, operation.mode);
   } else if (operation.kind == Kind::chown) {
+    lose_capability(of);
     of.owners.emplace_back(index_, std::pair(operation.user, operation.group));
     judged.owners = true;
   } else if (operation.kind == Kind::flags) {
@@ -237,37 +240,12 @@ Result<void> Follower::change_inode(const Operation& operation) {
   return {};
 }
 
-Result<void> Follower::change_attribute(const Operation& operation) {
-  ObjectId id = kRoot;
-  if (!operation.path.empty()) {
-    const auto token = find(operation.path);
-    if (!token) return missing(operation.path);
-    id = history_.tokens[*token].object;
-  }
-  need(owners_.claim(id), operation.path);
-  ObjectHistory& holder = history_.objects[id];
-  if (holder.type == FileType::symlink || holder.type == FileType::whiteout || holder.type == FileType::fifo)
-    return wrong("only files and directories have user attributes");
-  auto& states = holder.attributes[operation.attribute];
-  if (operation.kind == Kind::setxattr) {
-    states.emplace_back(index_, operation.value);
-  } else {
-    const bool has_none = states.empty() || !states.back().second;
-    // The one that set it may not have happened, where extended attributes are refused; then this one does not.
-    if (has_none && disturbed_) return {};
-    if (has_none)
-      return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, operation.attribute));
-    states.emplace_back(index_, std::nullopt);
-  }
-  return {};
-}
-
 Result<void> Follower::step(const Operation& operation) {
   begin(operation, false);
   if (const auto acted = act(operation); !acted) return acted;
   if (!conflict_) return {};
   return fail(
-      fmt::format("operation {}", index_),
+      subject(),
       fmt::format("another thread uses \"{}\" or a directory on its path since the last join", *conflict_),
       "give each thread files and names of its own, or put a join between");
 }
@@ -362,9 +340,10 @@ Result<void> Follower::act(const Operation& operation) {
 
 Result<WorkloadHistory> follow_operations(std::span<const Operation> operations,
                                           const adapters::Promises& promises,
-                                          std::span<const workload::FailedOperation> failed_operations) {
+                                          std::span<const workload::FailedOperation> failed_operations,
+                                          std::span<const std::string> subjects) {
   if (const auto problem = workload::problem_with_remounts(operations)) return fail("the workload", *problem);
-  Follower follower(promises);
+  Follower follower(promises, subjects);
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const auto failed =
         std::find_if(failed_operations.begin(), failed_operations.end(),

@@ -125,6 +125,7 @@ struct ObjectHistory {
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
+  std::set<std::string> unclear_attributes;  ///< the kernel may have changed them, when is not known
   // What an inode says besides, from an operation on; before the first nobody knows. Nothing: some other
   // time.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
@@ -160,6 +161,7 @@ struct WorkloadHistory {
 /// Operations that did not happen are left out; the content of files whose write was partial is unclear.
 Result<WorkloadHistory> follow_operations(std::span<const workload::Operation> operations,
                                           const adapters::Promises& promises,
-                                          std::span<const workload::FailedOperation> failed_operations = {});
+                                          std::span<const workload::FailedOperation> failed_operations = {},
+                                          std::span<const std::string> subjects = {});
 
 }  // namespace headcrash::oracle

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <iterator>
+#include <map>
 
 #include "harness/oracle/content.h"
 #include "harness/workload/stamp.h"
@@ -86,30 +87,64 @@ void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                       "a time of creation", fmt::format("created at {}", *observed.born_seconds)});
 }
 
-/// Blocks that fallocate has made room for up to the cover, and that nothing can have given back since.
-std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const Horizon& horizon) {
-  std::set<std::uint64_t> kept;
-  const auto may_give_back = [&](const AllocationEvent& room, std::uint64_t block) {
-    const bool by_content = std::any_of(object.blocks.begin(), object.blocks.end(), [&](const BlockEvent& e) {
-      return e.kind == BlockEvent::Kind::zero && e.operation > room.operation &&
-             horizon.may_have_run(e.operation) && block >= e.first && block < e.end;
-    });
-    // A change of size may give back what lies behind the end, even one that makes the file longer.
-    const bool by_size =
-        std::any_of(object.truncations.begin(), object.truncations.end(), [&](const auto& cut) {
-          return cut.first > room.operation && horizon.may_have_run(cut.first) && block >= cut.second;
-        });
-    const bool by_moving = std::ranges::any_of(object.moves, [&](const MoveEvent& move) {
-      return move.operation > room.operation && horizon.may_have_run(move.operation) && block >= move.first;
-    });
-    return by_content || by_size || by_moving;
-  };
-  for (const AllocationEvent& room : object.allocations) {
-    if (!room.stays || room.operation > cover) continue;
-    for (std::uint64_t block = room.first; block < room.end; ++block)
-      if (!may_give_back(room, block)) kept.insert(block);
+using Intervals = std::map<std::uint64_t, std::uint64_t>;  // disjoint; first block to the one behind the last
+
+void add(Intervals& set, std::uint64_t first, std::uint64_t end) {
+  auto at = set.upper_bound(first);
+  if (at != set.begin() && std::prev(at)->second >= first) --at;
+  while (at != set.end() && at->first <= end) {
+    first = std::min(first, at->first), end = std::max(end, at->second);
+    at = set.erase(at);
   }
-  return kept.size();
+  if (first < end) set.emplace(first, end);
+}
+
+void remove(Intervals& set, std::uint64_t first, std::uint64_t end) {
+  if (first >= end) return;
+  auto at = set.upper_bound(first);
+  if (at != set.begin()) --at;
+  while (at != set.end() && at->first < end) {
+    const auto [from, to] = *at;
+    at = set.erase(at);
+    if (to <= first) {
+      set.emplace_hint(at, from, to);
+      continue;
+    }
+    if (from < first) set.emplace(from, first);
+    if (to > end) set.emplace(end, to);
+  }
+}
+
+/// Number of blocks that fallocate has made room for up to the cover, and that nothing can have given back since.
+std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const Horizon& horizon) {
+  struct Change {
+    std::size_t operation;
+    bool made;
+    std::uint64_t first, end;
+  };
+  std::vector<Change> changes;
+  for (const AllocationEvent& room : object.allocations)
+    if (room.stays && room.operation <= cover)
+      changes.push_back({room.operation, true, room.first, room.end});
+  const auto gives_back = [&](std::size_t operation, std::uint64_t first, std::uint64_t end) {
+    if (horizon.may_have_run(operation)) changes.push_back({operation, false, first, end});
+  };
+  for (const BlockEvent& event : object.blocks)
+    if (event.kind == BlockEvent::Kind::zero) gives_back(event.operation, event.first, event.end);
+  // A change of size may give back what is behind the end, even one that makes the file longer.
+  for (const auto& [operation, block] : object.truncations) gives_back(operation, block, kEndless);
+  for (const MoveEvent& move : object.moves) gives_back(move.operation, move.first, kEndless);
+  // An operation gives back before it makes room.
+  std::ranges::stable_sort(changes, {},
+                           [](const Change& each) { return std::pair(each.operation, each.made); });
+  Intervals kept;
+  for (const Change& change : changes) {
+    if (change.made) add(kept, change.first, change.end);
+    if (!change.made) remove(kept, change.first, change.end);
+  }
+  std::uint64_t blocks = 0;
+  for (const auto& [first, end] : kept) blocks += end - first;
+  return blocks;
 }
 
 void judge_allocation(const ObjectHistory& object, const ObservedObject& observed, const Horizon& horizon,

@@ -108,6 +108,20 @@ TEST(InodeFacts, ATimeThatWasSetStaysUntilTheFileIsChanged) {
   EXPECT_EQ(judge_file(written, 3, at(1700000000)), kFine) << "the truncation may have come";
 }
 
+TEST(InodeFacts, ATimeOfADirectoryStaysUntilItsNamesChange) {
+  const auto at = [](std::int64_t seconds) {
+    ObservedObject object = directory("d", 2);
+    object.modified_seconds = seconds;
+    return Tree{object};
+  };
+  const adapters::Promises promises;
+  const Case set{{"mkdir d", "sync", "touch d 1000000000", "fsyncdir d"}, 3};
+  EXPECT_EQ(set.judge(at(1000000000), promises), kFine);
+  EXPECT_EQ(set.judge(at(1700000000), promises), kLostByFsync);
+  const Case filled{{"mkdir d", "touch d 1000000000", "create d/f", "unlink d/f", "sync"}, 4};
+  EXPECT_EQ(filled.judge(at(1700000000), promises), kFine);
+}
+
 TEST(InodeFacts, ATimeOfAccessThatWasSetStaysUntilTheFileIsReadOrMapped) {
   const auto at = [](std::int64_t seconds) {
     return with([&](ObservedObject& o) { o.accessed_seconds = seconds, o.size_bytes = 0; });
@@ -158,6 +172,35 @@ TEST(InodeFacts, RoomThatWasMadeAndSyncedStays) {
   EXPECT_EQ(judge_file(cut_off, 2, room(0)), kFine);
   const Lines zeroes{"create a", "zero-keep a 0 65536", "sync"};
   EXPECT_EQ(judge_file(zeroes, 2, room(0)), kFine) << "zeroes may be a hole";
+}
+
+TEST(InodeFacts, RoomIsCountedByRanges) {
+  Lines list{"create a"};
+  for (int i = 0; i < 2000; ++i) list.push_back("allocate-keep a 0 1073741824");
+  list.insert(list.end(), {"punch a 4096 4096", "allocate-keep a 4096 512", "sync"});
+  const auto room = [](std::uint64_t bytes) {
+    return with([&](ObservedObject& o) { o.allocated_bytes = bytes; });
+  };
+  const std::uint64_t kept = 1073741824 - 4096 + 512;
+  EXPECT_EQ(judge_file(list, list.size() - 1, room(kept)), kFine);
+  EXPECT_EQ(judge_file(list, list.size() - 1, room(kept - 512)),
+            (Found{{Verdict::lost_synced_data, Tier::documented}}));
+}
+
+TEST(TreeDifference, NumbersOfInodesAreNotCompared) {
+  const Tree tree{file("a", 1, 1, 1, 10, 2), file("b", 1, 1, 1, 10, 2), file("c", 1, 2, 1, 11)};
+  Tree renumbered = tree;
+  renumbered[0].inode = renumbered[1].inode = 90;
+  renumbered[2].inode = 10;
+  EXPECT_EQ(tree_difference(tree, renumbered), "");
+  renumbered[1].inode = 91;
+  EXPECT_EQ(tree_difference(tree, renumbered), "b has changed: inode") << "they share it no more";
+  Tree grown = tree;
+  grown[2].size_bytes = 7;
+  EXPECT_EQ(tree_difference(tree, grown), "c has changed: size");
+  grown.pop_back();
+  EXPECT_EQ(tree_difference(tree, grown), "c is gone");
+  EXPECT_EQ(tree_difference(grown, tree), "c is new");
 }
 
 TEST(InodeFacts, AnAgentThatDoesNotTellThemIsNotAskedForThem) {

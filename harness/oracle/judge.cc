@@ -8,11 +8,10 @@
 #include <array>
 
 #include "plugin/base/errno_text.h"
+#include "plugin/base/printable.h"
 
 namespace headcrash::oracle {
 namespace {
-
-constexpr std::size_t kWalksMost = 256;  // choices multiply; beyond this the best so far is good enough
 
 std::pair<std::string, std::string> split_path(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -53,6 +52,8 @@ std::string_view kind_of(FileType type) {
   return "another kind of object";
 }
 
+}  // namespace
+
 /// How much is broken under the most lenient reading: a de-facto promise is less than a documented one.
 std::size_t weight(const std::vector<Finding>& findings) {
   constexpr std::array<std::size_t, 4> kByTier{2, 1, 0, 3};
@@ -60,21 +61,6 @@ std::size_t weight(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings)
     worst = std::max(worst, kByTier.at(static_cast<std::size_t>(finding.tier)));
   return findings.size() * kByTier.size() + worst;
-}
-
-}  // namespace
-
-std::size_t Choices::choose(std::size_t options) {
-  if (met_ == taken_.size()) taken_.emplace_back(0, options);
-  return taken_[met_++].first;
-}
-
-bool Choices::next() {
-  if (++walks_ > kWalksMost) return false;
-  while (!taken_.empty() && taken_.back().first + 1 >= taken_.back().second) taken_.pop_back();
-  if (taken_.empty()) return false;
-  ++taken_.back().first;
-  return true;
 }
 
 Judge::Judge(const Terms& terms, std::span<const ObservedObject* const> tree)
@@ -105,17 +91,33 @@ bool Judge::is_passing(const std::string& name) const {
                              [&](const std::string& start) { return name.starts_with(start); });
 }
 
+/// Names and values come from a disk, and findings go to terminals and pages.
 std::vector<Finding> Judge::judge() {
-  std::optional<std::vector<Finding>> best;
-  do {
-    walk();
-    if (!best || weight(findings_) < weight(*best)) best = findings_;
-  } while (!best->empty() && choices_.next());
-  return *best;
+  std::vector<Finding> found = least_findings();
+  for (Finding& each : found)
+    for (std::string* text : {&each.path, &each.expected, &each.found}) *text = base::printable(*text);
+  return found;
+}
+
+std::vector<Finding> Judge::least_findings() {
+  walk();
+  if (!in_doubt_ || findings_.empty()) return findings_;
+  DirectoryReading reading;
+  read_directories(reading);
+  walk_by(reading);
+  std::vector<Finding> best = findings_;
+  if (!best.empty()) improve(reading, best);
+  return best;
+}
+
+std::size_t Judge::walk_by(const DirectoryReading& reading) {
+  read_as_ = reading.of;
+  walk();
+  return weight(findings_);
 }
 
 void Judge::walk() {
-  choices_.restart();
+  in_doubt_ = false;
   shown_.clear();
   seen_.clear();
   faulty_.clear();
@@ -179,8 +181,8 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
          std::any_of(allowed.bindings.begin(), allowed.bindings.end(), is_directory);
 }
 
-/// An exchange that has not come to its end on the disk: what stood at its target.
-void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed) {
+/// What an exchange that is not complete on the disk may leave under a third name; `exchanged` is null if none.
+PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
   // The directory has been written since, and not only as far as another thread knows.
   const auto gone = [&](const SlotHistory& slot, std::size_t exchange) {
@@ -190,7 +192,6 @@ void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed)
     });
   };
   PermittedName allowed;
-  const SlotHistory* exchanged = nullptr;
   for (const auto& [name, slot] : history_.objects[directory].entries) {
     for (const Binding& binding : slot.bindings) {
       if (!binding.had_third_name || !horizon_.may_have_run(binding.operation)) continue;
@@ -199,20 +200,30 @@ void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed)
       exchanged = &slot;
     }
   }
+  return allowed;
+}
+
+void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed) {
+  const SlotHistory* exchanged = nullptr;
+  const PermittedName allowed = third_names(directory, exchanged);
   if (exchanged != nullptr) return judge_object(*exchanged, allowed, observed);
   report({Verdict::wrong_data, Tier::integrity, observed.path, "no temporary name of an exchange",
           std::string(kind_of(observed.type))});
 }
 
-void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
-                         const ObservedObject& observed) {
-  std::vector<TokenId> candidates;
+std::vector<TokenId> Judge::candidates(const PermittedName& allowed, const ObservedObject& observed) const {
+  std::vector<TokenId> found;
   for (const Binding& binding : allowed.bindings) {
     if (!binding.token || object_of(*binding.token).type != observed.type) continue;
-    if (std::find(candidates.begin(), candidates.end(), *binding.token) == candidates.end())
-      candidates.push_back(*binding.token);
+    if (std::find(found.begin(), found.end(), *binding.token) == found.end()) found.push_back(*binding.token);
   }
-  if (candidates.empty()) {
+  return found;
+}
+
+void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
+                         const ObservedObject& observed) {
+  const std::vector<TokenId> possible = candidates(allowed, observed);
+  if (possible.empty()) {
     const bool was_once = std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& b) {
       return b.token && object_of(*b.token).type == observed.type;
     });
@@ -224,15 +235,35 @@ void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
                    first ? std::string(kind_of(object_of(*first).type)) : "no such name",
                    std::string(kind_of(observed.type))});
   }
-  if (observed.type == FileType::directory) return judge_subdirectory(observed, candidates);
-  if (observed.type == FileType::symlink) return judge_symlink(slot, allowed, observed, candidates);
-  if (observed.type == FileType::whiteout || observed.type == FileType::fifo)
-    return show(observed, candidates);  // all are alike
-  judge_file(slot, allowed, observed, candidates);
+  if (observed.type == FileType::directory) return judge_subdirectory(observed, possible);
+  if (observed.type == FileType::symlink) return judge_symlink(slot, allowed, observed, possible);
+  if (observed.type == FileType::regular) return judge_file(slot, allowed, observed, possible);
+  judge_special(observed, possible);
+}
+
+/// FIFOs and whiteouts, which are all alike.
+void Judge::judge_special(const ObservedObject& observed, const std::vector<TokenId>& candidates) {
+  show(observed, candidates);
+  if (observed.error == 0) return;
+  report({Verdict::wrong_data, Tier::integrity, observed.path, fmt::format("{}", kind_of(observed.type)),
+          "read error: " + base::errno_text(observed.error)});
 }
 
 void Judge::judge_subdirectory(const ObservedObject& observed, const std::vector<TokenId>& candidates) {
-  const TokenId token = candidates[candidates.size() == 1 ? 0 : choices_.choose(candidates.size())];
+  if (trying_) {
+    std::size_t least = misfit(observed, candidates[0]);
+    for (const TokenId token : candidates) least = std::min(least, misfit(observed, token));
+    misfit_below_ += least;
+    return;
+  }
+  in_doubt_ |= candidates.size() > 1;
+  const auto read = candidates.size() > 1 ? read_as_.find(observed.path) : read_as_.end();
+  const bool known =
+      read != read_as_.end() && std::ranges::find(candidates, read->second) != candidates.end();
+  judge_directory_as(observed, known ? read->second : candidates[0]);
+}
+
+void Judge::judge_directory_as(const ObservedObject& observed, TokenId token) {
   show(observed, {token});
   if (observed.error != 0) {
     return report({Verdict::wrong_data, Tier::integrity, observed.path, "a readable directory",
@@ -245,6 +276,11 @@ void Judge::judge_subdirectory(const ObservedObject& observed, const std::vector
 
 void Judge::judge_symlink(const SlotHistory& slot, const PermittedName& allowed,
                           const ObservedObject& observed, const std::vector<TokenId>& candidates) {
+  if (observed.error != 0) {
+    show(observed, candidates);
+    return report({Verdict::wrong_data, Tier::integrity, observed.path, "a readable symbolic link",
+                   "read error: " + base::errno_text(observed.error)});
+  }
   std::vector<TokenId> fitting;
   const auto fits = [&](TokenId token) { return object_of(token).link_target == observed.link_target; };
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(fitting), fits);
@@ -329,11 +365,12 @@ void Judge::judge_inodes() {
   std::map<std::uint64_t, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < shown_.size(); ++i) {
     const ObservedObject& observed = *shown_[i].observed;
-    if (observed.inode != 0 && observed.type != FileType::directory) groups[observed.inode].push_back(i);
+    if (observed.inode != 0) groups[observed.inode].push_back(i);
   }
   for (const auto& [inode, names] : groups) {
     const ObservedObject& first = *shown_[names[0]].observed;
-    if (first.links != names_of_inode_.at(inode)) {
+    const bool counted = first.type != FileType::directory && first.error == 0;
+    if (counted && first.links != names_of_inode_.at(inode)) {
       report({Verdict::wrong_data, Tier::integrity, first.path,
               fmt::format("link count {}, the number of names", names_of_inode_.at(inode)),
               fmt::format("{}", first.links)});

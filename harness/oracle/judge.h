@@ -18,17 +18,19 @@
 
 namespace headcrash::oracle {
 
-/// Directories cannot be distinguished by content. Where a name may stand for one of several, each is tried;
-/// the choices of one walk are numbered in the order they are met.
-class Choices {
- public:
-  std::size_t choose(std::size_t options);
-  bool next();  ///< false when all have been tried, or enough
-  void restart() { met_ = 0; }
-
- private:
-  std::vector<std::pair<std::size_t, std::size_t>> taken_;  // choice, options
-  std::size_t met_ = 0, walks_ = 1;
+/// The reading of ambiguous directories. A directory has no number of its own, so a name may stand for one of
+/// several; `of` holds the choice by path. A search forces choices; the rest follow by matching.
+struct DirectoryReading {
+  struct Ambiguous {
+    std::string path;
+    std::vector<TokenId> fitting;      ///< the candidates with the fewest findings of their own
+    std::set<std::uint64_t> linked;    ///< inodes below it that have names elsewhere
+    std::set<std::size_t> renamed_by;  ///< operations that decide between the candidates
+  };
+  std::map<std::string, TokenId> of, forced;
+  std::vector<Ambiguous> ambiguous;
+  std::optional<std::size_t>
+      point;  ///< where all is of one point: prefer the tokens after so many operations
 };
 
 /// Lone names (lone_names.h) that have been judged already and are neither in the tree nor to be missed.
@@ -45,6 +47,9 @@ class LeftOut {
  private:
   std::vector<std::uint8_t> flags_;
 };
+
+/// How much is broken under the most lenient reading: a de-facto promise is less than a documented one.
+std::size_t weight(const std::vector<Finding>& findings);
 
 /// Judges one tree once. Owns only its own working memory; not thread-safe.
 class Judge {
@@ -68,7 +73,9 @@ class Judge {
     ShownName name;
   };
 
+  std::vector<Finding> least_findings();
   void walk();
+  std::size_t walk_by(const DirectoryReading& reading);
   bool ordered() const { return promises_.names == adapters::NameOrder::ordered; }
   bool is_passing(const std::string& name) const;
   bool may_be_missing(const PermittedName& allowed) const;
@@ -76,7 +83,24 @@ class Judge {
   void judge_directory(ObjectId directory, const std::string& path);
   void judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed);
   void judge_object(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed);
+  void judge_special(const ObservedObject& observed, const std::vector<TokenId>& candidates);
   void judge_subdirectory(const ObservedObject& observed, const std::vector<TokenId>& candidates);
+  void judge_directory_as(const ObservedObject& observed, TokenId token);
+  std::vector<TokenId> candidates(const PermittedName& allowed, const ObservedObject& observed) const;
+  PermittedName third_names(ObjectId directory, const SlotHistory*& exchanged) const;
+
+  // judge_directories.cc
+  struct Level;
+  void read_directories(DirectoryReading& reading);
+  void read_level(Level& level, DirectoryReading& reading);
+  static void agree_by_inode(Level& level);
+  void note_links(ObjectId directory, const std::string& path);
+  bool may_be_linked(const ObservedObject& observed, const std::vector<TokenId>& tokens) const;
+  std::size_t misfit(const ObservedObject& observed, TokenId token);
+  std::vector<TokenId> fitting(const ObservedObject& observed, const std::vector<TokenId>& candidates,
+                               const DirectoryReading& reading);
+  std::set<std::uint64_t> links_below(const std::string& path) const;
+  void improve(const DirectoryReading& start, std::vector<Finding>& best);
   void judge_symlink(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
                      const std::vector<TokenId>& candidates);
   void judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
@@ -94,6 +118,8 @@ class Judge {
     return history_.objects[history_.tokens[token].object];
   }
   void show(const ObservedObject& observed, std::vector<TokenId> tokens) {
+    if (trying_ && !may_be_linked(observed, tokens))
+      report({Verdict::wrong_data, Tier::integrity, observed.path, "another file", "the same inode"});
     shown_.push_back({&observed, {observed.path, std::move(tokens)}});
   }
   void report(Finding finding);
@@ -112,8 +138,16 @@ class Judge {
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
 
-  // Of the walk at hand.
-  Choices choices_;
+  /// The objects that each inode with several names can be, by the names that are not in doubt.
+  std::map<std::uint64_t, std::set<ObjectId>> linked_;
+  /// Findings below a directory if it is read as this token, with the best reading of all below it.
+  std::map<std::pair<const ObservedObject*, TokenId>, std::size_t> misfits_;
+
+  // State of the current walk.
+  std::map<std::string, TokenId> read_as_;  ///< DirectoryReading::of
+  bool in_doubt_ = false;                   ///< it met a directory with several candidates
+  bool trying_ = false;                     ///< in misfit()
+  std::size_t misfit_below_ = 0;
   std::vector<Shown> shown_;
   std::vector<SeenName> seen_;  ///< where all has to be of one point
   std::set<std::string> faulty_;

@@ -28,6 +28,7 @@ class Matching {
     visited_.clear();
     return find_token(name);
   }
+  const std::vector<std::optional<TokenId>>& tokens() const { return token_of_; }
 
  private:
   bool find_name(TokenId token) {
@@ -288,6 +289,7 @@ Assignment assign(const std::vector<ShownName>& shown, const std::vector<TokenId
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (!shown[i].tokens.empty() && !matching.place_name(i)) assignment.surplus.push_back(i);
   }
+  assignment.tokens = matching.tokens();
   return assignment;
 }
 

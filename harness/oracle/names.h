@@ -57,6 +57,7 @@ struct ShownName {
 struct Assignment {
   std::vector<TokenId> unseen;       ///< promised tokens that no name can stand for
   std::vector<std::size_t> surplus;  ///< names left without a token of their own: one link shows twice
+  std::vector<std::optional<TokenId>> tokens;  ///< by name
 };
 Assignment assign(const std::vector<ShownName>& shown, const std::vector<TokenId>& promised);
 

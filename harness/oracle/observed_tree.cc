@@ -9,6 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 namespace headcrash::oracle {
 namespace {
@@ -18,10 +19,34 @@ using nlohmann::json;
 constexpr std::uint64_t kSizeMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kBlocksMost = kSizeMost / 512;
 
+/// False: it is no integer, or the type has no such value.
+template <typename Integer>
+bool read_integer(const json& value, Integer& into) {
+  if (value.is_number_unsigned()) {
+    if (!std::in_range<Integer>(value.get<std::uint64_t>())) return false;
+    into = static_cast<Integer>(value.get<std::uint64_t>());
+    return true;
+  }
+  if (!value.is_number_integer() || !std::in_range<Integer>(value.get<std::int64_t>())) return false;
+  into = static_cast<Integer>(value.get<std::int64_t>());
+  return true;
+}
+
 std::optional<int> hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return std::nullopt;
+}
+
+std::optional<std::string> parse_hex(const std::string& digits) {
+  if (digits.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const auto high = hex_digit(digits[i]), low = hex_digit(digits[i + 1]);
+    if (!high || !low) return std::nullopt;
+    bytes += static_cast<char>(*high << 4 | *low);
+  }
+  return bytes;
 }
 
 std::optional<ContentRun> parse_run(const json& value) {
@@ -51,16 +76,11 @@ std::optional<ContentRun> parse_run(const json& value) {
     return run;
   }
   const bool moved = kind == "moved";
-  if ((!moved && kind != "stamp") || value.size() != (moved ? 6u : 5u) || !value[3].is_number() ||
-      !value[4].is_number()) {
-    return std::nullopt;
-  }
+  if ((!moved && kind != "stamp") || value.size() != (moved ? 6u : 5u)) return std::nullopt;
   run.kind = moved ? ContentRun::Kind::moved : ContentRun::Kind::stamp;
-  run.file = value[3].get<std::uint32_t>();
-  run.version = value[4].get<std::uint32_t>();
-  if (moved && !value[5].is_number()) return std::nullopt;
-  if (moved) run.stamped_block = value[5].get<std::uint64_t>();
-  return run;
+  const bool read = read_integer(value[3], run.file) && read_integer(value[4], run.version) &&
+                    (!moved || read_integer(value[5], run.stamped_block));
+  return read ? std::optional(run) : std::nullopt;
 }
 
 }  // namespace
@@ -69,11 +89,9 @@ Result<ObservedObject> parse_entry(const json& entry) {
   const auto broken = [](const char* key) {
     return fail(fmt::format("agent's dump: {}", key), "is missing or wrong");
   };
-  const auto number = [&](const char* key) -> std::optional<std::uint64_t> {
+  const auto number = [&](const char* key, auto& into) {
     const auto at = entry.find(key);
-    if (at == entry.end()) return 0;
-    if (!at->is_number_unsigned()) return std::nullopt;
-    return at->get<std::uint64_t>();
+    return at == entry.end() || read_integer(*at, into);
   };
   if (!entry.is_object() || !entry.contains("path") || !entry["path"].is_string()) return broken("path");
   ObservedObject object{.path = entry["path"].get<std::string>()};
@@ -90,22 +108,16 @@ Result<ObservedObject> parse_entry(const json& entry) {
     if (type == word) object.type = value, known = true;
   }
   if (!known) return broken("type");
-  const auto size = number("size"), links = number("links"), inode = number("inode"), error = number("errno");
-  if (!size) return broken("size");
-  if (!links) return broken("links");
-  if (!inode) return broken("inode");
-  if (!error) return broken("errno");
-  object.size_bytes =
-      std::min(*size, kSizeMost);  // a damaged file system may say anything; the oracle judges it
-  object.links = static_cast<std::uint32_t>(*links);
-  object.inode = *inode;
-  object.error = static_cast<int>(*error);
+  if (!number("size", object.size_bytes)) return broken("size");
+  if (!number("links", object.links)) return broken("links");
+  if (!number("inode", object.inode)) return broken("inode");
+  if (!number("errno", object.error) || object.error < 0) return broken("errno");
+  // A damaged file system may report any size; the oracle judges it.
+  object.size_bytes = std::min(object.size_bytes, kSizeMost);
   const auto observed = [&](const char* key, auto& into) {
     const auto at = entry.find(key);
     if (at == entry.end()) return true;
-    if (!at->is_number_integer()) return false;
-    into = at->get<typename std::remove_reference_t<decltype(into)>::value_type>();
-    return true;
+    return read_integer(*at, into.emplace());
   };
   if (!observed("mode", object.mode)) return broken("mode");
   if (!observed("user", object.user)) return broken("user");
@@ -127,6 +139,14 @@ Result<ObservedObject> parse_entry(const json& entry) {
       object.attributes[name] = value.get<std::string>();
     }
   }
+  if (const auto attributes = entry.find("attributes-hex"); attributes != entry.end()) {
+    if (!attributes->is_object()) return broken("attributes-hex");
+    for (const auto& [name, value] : attributes->items()) {
+      const auto bytes = value.is_string() ? parse_hex(value.get<std::string>()) : std::nullopt;
+      if (!bytes) return broken("attributes-hex");
+      object.attributes[name] = *bytes;
+    }
+  }
   if (const auto cut = entry.find("cut"); cut != entry.end()) {
     if (!cut->is_boolean()) return broken("cut");
     object.cut = cut->get<bool>();
@@ -144,6 +164,63 @@ Result<ObservedObject> parse_entry(const json& entry) {
     }
   }
   return object;
+}
+
+namespace {
+
+/// The number of the first object with each inode, from 1; 0 stays.
+std::vector<std::uint64_t> sharing_of(const std::vector<ObservedObject>& tree) {
+  std::map<std::uint64_t, std::uint64_t> first;
+  std::vector<std::uint64_t> sharing;
+  for (std::size_t i = 0; i < tree.size(); ++i)
+    sharing.push_back(tree[i].inode == 0 ? 0 : first.try_emplace(tree[i].inode, i + 1).first->second);
+  return sharing;
+}
+
+std::string changed_fields(const ObservedObject& one, const ObservedObject& other) {
+  std::string changed;
+  const auto compare = [&](const char* name, const auto& field, const auto& now) {
+    if (field != now) changed += std::string(" ") + name;
+  };
+  compare("type", one.type, other.type);
+  compare("links", one.links, other.links);
+  compare("size", one.size_bytes, other.size_bytes);
+  compare("errno", one.error, other.error);
+  compare("runs", one.runs, other.runs);
+  compare("cut", one.cut, other.cut);
+  compare("target", one.link_target, other.link_target);
+  compare("attributes", one.attributes, other.attributes);
+  compare("mode", one.mode, other.mode);
+  compare("user", one.user, other.user);
+  compare("group", one.group, other.group);
+  compare("flags", one.flags, other.flags);
+  compare("project", one.project, other.project);
+  // XFS keeps blocks beyond a file's end and gives them back once the file is closed.
+  const bool fewer =
+      one.allocated_bytes && other.allocated_bytes && *other.allocated_bytes < *one.allocated_bytes;
+  if (!fewer) compare("allocated", one.allocated_bytes, other.allocated_bytes);
+  compare("modified", one.modified_seconds, other.modified_seconds);
+  compare("accessed", one.accessed_seconds, other.accessed_seconds);
+  compare("born", one.born_seconds, other.born_seconds);
+  return changed;
+}
+
+}  // namespace
+
+std::string tree_difference(const std::vector<ObservedObject>& one,
+                            const std::vector<ObservedObject>& other) {
+  const auto sharing = sharing_of(one), now_sharing = sharing_of(other);
+  for (std::size_t i = 0; i < std::max(one.size(), other.size()); ++i) {
+    if (i >= one.size()) return other[i].path + " is new";
+    if (i >= other.size()) return one[i].path + " is gone";
+    if (one[i].path != other[i].path)
+      return one[i].path < other[i].path ? one[i].path + " is gone" : other[i].path + " is new";
+    std::string changed = changed_fields(one[i], other[i]);
+    if (sharing[i] != now_sharing[i]) changed += " inode";
+    const std::string& name = one[i].path.empty() ? "the root" : one[i].path;
+    if (!changed.empty()) return name + " has changed:" + changed;
+  }
+  return {};
 }
 
 }  // namespace headcrash::oracle

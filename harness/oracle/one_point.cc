@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/oracle/content.h"
+#include "harness/workload/attribute_value.h"
 
 namespace headcrash::oracle {
 namespace {
@@ -82,7 +83,7 @@ bool OnePointJudge::has_metadata(const ObjectHistory& object, const ObservedObje
     const auto* const value = value_after(attribute.second, done);
     const auto shown = observed.attributes.find(attribute.first);
     if (shown == observed.attributes.end()) return value == nullptr || !*value || observed.attributes_cut;
-    return value != nullptr && *value == shown->second;
+    return value != nullptr && *value && workload::reported_attribute_value(**value) == shown->second;
   });
 }
 

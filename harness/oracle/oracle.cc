@@ -13,7 +13,7 @@ Oracle::~Oracle() = default;
 
 Result<Oracle> Oracle::follow(std::span<const workload::Operation> operations, const OracleOptions& options) {
   Result<WorkloadHistory> history =
-      follow_operations(operations, options.promises, options.failed_operations);
+      follow_operations(operations, options.promises, options.failed_operations, options.subjects);
   if (!history) return pass_on(history);
   LoneNames lone_names = mark_lone_names(*history);
   return Oracle(

@@ -38,6 +38,8 @@ struct OracleOptions {
   adapters::Promises promises;
   std::vector<workload::FailedOperation>
       failed_operations;  ///< operations that the agent skipped or did in part
+  /// By operation, for errors: "list.txt:12". Empty: "operation N".
+  std::vector<std::string> subjects;
 };
 
 /// Owns its history; promises, operations and trees are the caller's and are not kept beyond the calls.

@@ -30,6 +30,7 @@ Result<void> Follower::keep_open(const std::string& name, TokenId token) {
 Result<void> Follower::make_nameless(const std::string& open_as) {
   const TokenId token = new_object({.type = FileType::regular});
   history_.tokens[token].removed_by = index_;
+  inherit_attributes(kRoot, token);
   claim(token, open_as);
   return keep_open(open_as, token);
 }

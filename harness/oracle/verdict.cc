@@ -9,7 +9,7 @@
 namespace headcrash::oracle {
 
 std::string_view name(Verdict verdict) {
-  constexpr std::array<std::string_view, 15> kNames{"clean",
+  constexpr std::array<std::string_view, 16> kNames{"clean",
                                                     "replayed",
                                                     "repaired-by-fsck",
                                                     "stale-data",
@@ -23,6 +23,7 @@ std::string_view name(Verdict verdict) {
                                                     "recovery-not-idempotent",
                                                     "hang",
                                                     "oops",
+                                                    "workload-failed",
                                                     "harness-error"};
   return kNames.at(static_cast<std::size_t>(verdict));
 }

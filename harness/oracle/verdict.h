@@ -23,9 +23,10 @@ enum class Verdict : std::uint8_t {
   not_repairable,     ///< the repair did not succeed
   unmountable,
   recovery_not_idempotent,
-  hang,           ///< a step in the guest did not end within its time
-  oops,           ///< the guest's kernel reported a bug
-  harness_error,  ///< headcrash itself failed: the trial says nothing about the file system
+  hang,             ///< a step in the guest did not end within its time
+  oops,             ///< the guest's kernel reported a bug
+  workload_failed,  ///< an operation failed that a correct file system does: there was no whole run to judge
+  harness_error,    ///< headcrash itself failed: the trial says nothing about the file system
 };
 
 std::string_view name(Verdict verdict);

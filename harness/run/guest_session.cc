@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plugin/base/errno_text.h"
+#include "plugin/base/printable.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/virtual_guest.h"
 
@@ -17,13 +18,15 @@ using nlohmann::json;
 // The agent ends a command in time; the call itself gets a little longer, so that a command that hangs is
 // distinguished from an agent that does.
 constexpr std::chrono::seconds kExecGrace{10};
+constexpr std::size_t kOperationShownBytes = 200;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 
 // The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is not a refusal to mount
 // it.
 constexpr std::string_view kNoSuchType = "knows no file system";
 constexpr const char* kBringModule =
-    "; build it into the kernel or give its modules (--modules, or `modules` of the file system's [guest])";
+    "; name its module under [guest] of the file system, as modules = [\"exfat\"], which takes it from the kernel's own "
+    "package, give modules of your own by path there or with --modules, or build it into the kernel";
 
 adapters::Places places(std::string_view uuid = {}) {
   return {.device = kStageDisk, .log = kStageLog, .uuid = uuid, .target = kMountPoint};
@@ -42,8 +45,9 @@ class Tree {
  public:
   void add(const json& entry) {
     Result<oracle::ObservedObject> object = oracle::parse_entry(entry);
-    if (object) objects_.push_back(std::move(*object));
     if (!object && !bad_) bad_ = object.error();
+    if (!object || objects_.size() > kTreeObjectsMost) return;  // take() reports that there are more
+    objects_.push_back(std::move(*object));
   }
   Step<std::vector<oracle::ObservedObject>> take(std::size_t announced) {
     if (bad_) return broken(*bad_);
@@ -71,8 +75,8 @@ std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::str
   return adapters::fill_in(argv, places(uuid));
 }
 
-tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, std::string why) {
-  return tl::unexpected(oracle::Judgement{verdict, std::move(why)});
+tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, const std::string& why) {
+  return tl::unexpected(oracle::Judgement{verdict, base::printable_lines(why)});
 }
 tl::unexpected<oracle::Judgement> broken(const Error& error) {
   return stop(oracle::Verdict::harness_error, error.message());
@@ -97,6 +101,14 @@ std::optional<workload::FailedOperation> failed_operation_of(const json& event) 
       kind == "partial" ? workload::Outcome::partial : workload::Outcome::skipped};
 }
 
+std::optional<std::string> failure_of(const json& event, std::span<const workload::Operation> operations) {
+  const auto index = event.value("operation", std::size_t{0});
+  if (event.value("event", "") != "failed" || index >= operations.size()) return std::nullopt;
+  return fmt::format("operation {} ({}) failed: {}", index,
+                     base::printable(workload::format(operations[index]), kOperationShownBytes),
+                     base::errno_text(event.value("errno", 0)));
+}
+
 std::string seed_digits(std::uint64_t seed) {
   return fmt::format("{:016x}{:016x}", seed, ~seed);
 }
@@ -104,6 +116,7 @@ std::string seed_digits(std::uint64_t seed) {
 tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what, const vm::CallError& error) {
   if (const auto oops = guest_.oops())
     return stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+  if (error.failure == vm::CallFailure::malformed) return stop(oracle::Verdict::harness_error, error.text);
   if (error.failure == vm::CallFailure::given_up) return stop(oracle::Verdict::harness_error, "interrupted");
   if (error.failure == vm::CallFailure::refused && error.text.find(kNoSuchType) != std::string::npos)
     return stop(oracle::Verdict::harness_error, error.text + kBringModule);
@@ -145,6 +158,9 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   if (!marks) return tl::unexpected(marks.error());
   if (disk->value("bytes", std::uint64_t{0}) != meant.bytes)
     return stop(oracle::Verdict::harness_error, "the guest sees a disk of another size");
+  if (disk->value("flush", "") != meant.write_cache())
+    return stop(oracle::Verdict::harness_error, fmt::format("the guest's disk is set to \"{}\", not \"{}\"",
+                                                            disk->value("flush", ""), meant.write_cache()));
   if (marks->value("nonce", "") != meant.nonce)
     return stop(oracle::Verdict::harness_error, "the guest does not see what was loaded (the nonce differs)");
   if (meant.log_bytes == 0) return {};
@@ -152,6 +168,8 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   if (!log) return tl::unexpected(log.error());
   if (log->value("bytes", std::uint64_t{0}) != meant.log_bytes)
     return stop(oracle::Verdict::harness_error, "the guest sees a log device of another size");
+  if (log->value("flush", "") != meant.write_cache())
+    return stop(oracle::Verdict::harness_error, "the guest's log device has another write cache setting");
   return {};
 }
 
@@ -186,8 +204,22 @@ Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::st
 Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why) {
   const auto mounted = exec(adapters::fill_in(filesystem.mount.argv, places(), filesystem.mount_options));
   if (!mounted) return tl::unexpected(mounted.error());
-  if (!filesystem.mount.good(mounted->exit_code) && why != nullptr) *why = mounted->output;
-  return filesystem.mount.good(mounted->exit_code);
+  if (!filesystem.mount.good(mounted->exit_code)) {
+    if (why != nullptr)
+      *why = fmt::format("the mount command ended with {}: {}", mounted->exit_code, mounted->output);
+    return false;
+  }
+  // A daemon may mount a moment after its parent has ended, or have died.
+  const auto is_there = exec(
+      {"sh", "-c",
+       fmt::format("for i in 1 2 3 4 5 6 7 8 9 10; do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
+                   "exit 0; usleep 100000; done; exit 1",
+                   kMountPoint)});
+  if (!is_there) return tl::unexpected(is_there.error());
+  if (is_there->exit_code != 0 && why != nullptr)
+    *why = fmt::format("the mount command ended with {} and mounted nothing at {}: {}", mounted->exit_code,
+                       kMountPoint, mounted->output);
+  return is_there->exit_code == 0;
 }
 
 Step<void> GuestSession::unmount() {
@@ -200,13 +232,10 @@ Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& opera
                                    std::span<const workload::FailedOperation> earlier) {
   RunOutcome outcome;
   const auto on_event = [&](const json& event) {
-    if (const auto failed = failed_operation_of(event)) outcome.failed_operations.push_back(*failed);
-    const auto index = event.value("operation", std::size_t{0});
-    if (event.value("event", "") == "failed" && index < operations.size()) {
-      outcome.failure =
-          fmt::format("operation {} ({}) failed: {}", index, workload::format(operations[index]),
-                      base::errno_text(event.value("errno", 0)));
-    }
+    const auto failed = failed_operation_of(event);
+    if (failed && outcome.failed_operations.size() < operations.size())
+      outcome.failed_operations.push_back(*failed);
+    if (auto failure = failure_of(event, operations)) outcome.failure = std::move(failure);
   };
   json request = run_request(operations);
   request["skipped_before"] = !earlier.empty();
@@ -289,7 +318,7 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
   if (again && seen.first.mounted) {
     if (const auto looked = look_once(seen.again.emplace(), second); !looked)
       return tl::unexpected(looked.error());
-    if (second != seen.tree) seen.difference = "the tree has changed";
+    seen.difference = oracle::tree_difference(seen.tree, second);
   }
   auto log = kernel_log();
   if (!log) return tl::unexpected(log.error());
@@ -324,6 +353,7 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
     request["bytes"] = meant->bytes;
     request["nonce"] = meant->nonce;
     request["mark"] = kStageMarks;
+    if (pace == Pace::as_booted) request["flush"] = meant->write_cache();
   }
   const auto answer = call(request, on_event);
   if (!answer) return tl::unexpected(answer.error());

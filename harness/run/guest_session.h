@@ -32,7 +32,8 @@ namespace headcrash::run {
 template <typename T>
 using Step = tl::expected<T, oracle::Judgement>;
 
-tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, std::string why);
+/// `why` may have what a guest printed: it is made printable.
+tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, const std::string& why);
 tl::unexpected<oracle::Judgement> broken(const Error& error);
 Step<void> as_step(const Result<void>& result);
 /// What the agent refuses to run is not in the guest: the error also says how it gets there.
@@ -62,6 +63,8 @@ struct DiskIdentity {
   std::uint64_t bytes = 0;
   std::string nonce;
   std::uint64_t log_bytes = 0;  ///< of kStageLog; 0: there is none
+  bool write_through = false;   ///< the guest was set to send no flushes
+  std::string_view write_cache() const { return write_through ? "write through" : "write back"; }
 };
 
 /// One mount, dump and unmount.
@@ -93,6 +96,9 @@ struct InspectOptions {
 
 /// Quick: without the guest's scheduler and without flushes, where nothing is recorded (PROTOCOL.md).
 enum class Pace : std::uint8_t { as_booted, quick };
+
+/// Objects of a tree that a guest may report; the agent's own limit (harness/guest/dump.h).
+inline constexpr std::size_t kTreeObjectsMost = 1'000'000;
 
 inline constexpr const char* kStageDisk = "/dev/vda";
 inline constexpr const char* kStageMarks = "/dev/vdb";
@@ -157,6 +163,9 @@ class GuestSession {
 /// events of it say of operations that were not done, or not wholly: they are the oracle's business.
 nlohmann::json run_request(const std::vector<workload::Operation>& operations);
 std::optional<workload::FailedOperation> failed_operation_of(const nlohmann::json& event);
+/// Of an operation that ended the run: which, and why.
+std::optional<std::string> failure_of(const nlohmann::json& event,
+                                      std::span<const workload::Operation> operations);
 
 /// "3f00.." of 32 digits from a seed, for set_clock.
 std::string seed_digits(std::uint64_t seed);

@@ -9,30 +9,6 @@
 
 namespace headcrash::run {
 
-namespace {
-
-using Objects = std::vector<oracle::ObservedObject>;
-
-/// Fewer blocks are no difference: XFS keeps some beyond a file's end, and gives them back when nobody has it open any more.
-bool is_same(const oracle::ObservedObject& before, const oracle::ObservedObject& after) {
-  if (after.allocated_bytes && before.allocated_bytes && *after.allocated_bytes < *before.allocated_bytes) {
-    oracle::ObservedObject with_those = after;
-    with_those.allocated_bytes = before.allocated_bytes;
-    return before == with_those;
-  }
-  return before == after;
-}
-
-/// Where a second look at an unchanged disk differs; empty: nowhere.
-std::string difference(const Objects& before, const Objects& after) {
-  const auto [was, is] = std::ranges::mismatch(before, after, is_same);
-  if (was != before.end()) return was->path.empty() ? "the root differs" : was->path + " differs";
-  if (is != after.end()) return is->path + " is new";
-  return "";
-}
-
-}  // namespace
-
 std::string_view name(StepKind step) {
   constexpr std::array<std::string_view, kStepKinds> kNames{
       "load", "replay", "check", "repair", "mount", "dump", "judge", "unmount", "second-recovery", "use"};
@@ -117,7 +93,7 @@ Step<void> Recovery::look() {
   }
   if (is_second) {
     if (!seen->first.mounted) not_idempotent("a second mount was refused: " + seen->first.refusal);
-    const std::string differs = seen->first.mounted ? difference(*replayed_tree_, tree_) : "";
+    const std::string differs = seen->first.mounted ? oracle::tree_difference(*replayed_tree_, tree_) : "";
     if (!differs.empty()) not_idempotent("the second mount shows another tree: " + differs);
   }
   if (filesystem_.replay_by_mount && !state_.check_found_damage && state_.replayed &&

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/vm/agent_message.h"
 #include "harness/vm/machine.h"
 #include "harness/vm/oops.h"
 #include "harness/vm/saved_state.h"
@@ -94,6 +95,7 @@ struct Guest::State {
   bool virtual_time = false;
   std::int64_t last_id = 0;
   bool silent = false;  // the agent's end has gone
+  std::optional<Error> malformed;
 };
 
 Guest::Guest(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -136,7 +138,12 @@ std::optional<json> Guest::receive(milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
   for (;;) {
     auto message = state_->machine->agent().receive(deadline);
-    if (message) return std::move(*message);
+    if (message) {
+      const auto checked = check_message(*message);
+      if (checked) return std::move(*message);
+      if (!state_->malformed) state_->malformed = checked.error();
+      return std::nullopt;
+    }
     if (message.error() == base::Silence::malformed) continue;
     state_->silent = message.error() == base::Silence::closed;
     return std::nullopt;
@@ -156,8 +163,11 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
   if (const auto sent = send(message); !sent) return gone();
   for (;;) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-    const auto answer = receive(std::clamp(left, milliseconds(0), give_up ? kLook : timeout));
+    auto answer = receive(std::clamp(left, milliseconds(0), give_up ? kLook : timeout));
     if (!answer) {
+      if (state_->malformed)
+        return tl::unexpected(
+            CallError{.failure = CallFailure::malformed, .text = state_->malformed->message()});
       if (state_->silent || !alive()) return gone();
       if (give_up && give_up())
         return tl::unexpected(CallError{.failure = CallFailure::given_up, .text = "given up"});
@@ -171,9 +181,26 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
       if (on_event) on_event(*answer);
       continue;
     }
-    if (answer->value("ok", false)) return *answer;
+    if (answer->value("ok", false)) {
+      if (const auto checked = check_answer(request.value("do", ""), *answer); !checked) {
+        state_->malformed = checked.error();
+        return tl::unexpected(
+            CallError{.failure = CallFailure::malformed, .text = checked.error().message()});
+      }
+      return *answer;
+    }
     return tl::unexpected(CallError{.failure = CallFailure::refused, .text = answer->value("error", "")});
   }
+}
+
+std::unique_ptr<Guest> Guest::over(std::unique_ptr<GuestProcess> process) {
+  auto running = std::make_unique<State>();
+  running->machine = std::move(process);
+  return std::unique_ptr<Guest>(new Guest(std::move(running)));
+}
+
+const std::optional<Error>& Guest::malformed() const {
+  return state_->malformed;
 }
 
 bool Guest::in_virtual_time() const {

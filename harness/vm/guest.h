@@ -97,11 +97,14 @@ void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::u
 /// What the agent can report while it works, by "event".
 using EventHandler = std::function<void(const nlohmann::json& event)>;
 
-enum class CallFailure { timeout, guest_died, refused, given_up };
+/// malformed: a message is not as the protocol has it (agent_message.h); the guest is not to be used again.
+enum class CallFailure { timeout, guest_died, refused, given_up, malformed };
 struct CallError {
   CallFailure failure = CallFailure::refused;
-  std::string text;  ///< refused: the agent's own words
+  std::string text;  ///< refused: the agent's own words; malformed: which field
 };
+
+class GuestProcess;
 
 class Guest {
  public:
@@ -110,6 +113,8 @@ class Guest {
   /// thread that called this: call it from a thread that lives as long as the guest.
   static Result<std::unique_ptr<Guest>> start(const GuestSpec& spec, const std::filesystem::path& cache,
                                               const std::filesystem::path& scratch);
+  /// A process that runs already and whose agent answers.
+  static std::unique_ptr<Guest> over(std::unique_ptr<GuestProcess> process);
   ~Guest();
 
   /// One request to the agent and its answer (harness/guest/PROTOCOL.md); events go to `on_event` meanwhile.
@@ -121,10 +126,13 @@ class Guest {
 
   /// As call(), in two halves, so that the caller can watch something else in between.
   Result<void> send(const nlohmann::json& request);
-  /// Waits for the next message; nothing after the timeout or when the guest has died (see alive()).
+  /// Waits for the next message; nothing after the timeout, when the guest has died (see alive()), or after a
+  /// malformed message (see malformed()).
   std::optional<nlohmann::json> receive(std::chrono::milliseconds timeout);
 
   bool alive() const;
+  /// The first message that was not as the protocol has it, if any.
+  const std::optional<Error>& malformed() const;
   /// Its clock stands still while it computes and while the agent waits for a request.
   bool in_virtual_time() const;
   /// The first line on the console that shows a defect of the kernel: an oops, a panic, a lockup, a warning.

@@ -159,7 +159,7 @@ TEST_F(GuestTest, RestoresTwiceAndKnowsItsClockAndDisks) {
     const auto guest = start();
     ASSERT_TRUE(guest);
     const json hello = must(*guest, {{"do", "hello"}});
-    EXPECT_EQ(hello["agent"], 2);
+    EXPECT_EQ(hello["agent"], 3);
     EXPECT_EQ(hello["kernel"], image().kernel_version);
     for (const char* module : {"ext4", "xfs", "virtio_blk"}) {
       EXPECT_NE(std::find(hello["modules"].begin(), hello["modules"].end(), module), hello["modules"].end())
@@ -305,7 +305,7 @@ TEST_F(GuestTest, AnswersNonsenseAndLimits) {
   const auto late = guest->call({{"do", "exec"}, {"argv", {"sleep", "1"}}, {"timeout_ms", 5000}}, 200ms);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().failure, CallFailure::timeout);
-  EXPECT_EQ(must(*guest, {{"do", "hello"}})["agent"], 2);
+  EXPECT_EQ(must(*guest, {{"do", "hello"}})["agent"], 3);
 }
 
 TEST_F(GuestTest, ReportsDiskErrorsToTheGuestAndDeathToTheCaller) {

@@ -11,6 +11,8 @@
 #include <sstream>
 #include <utility>
 
+#include "harness/vm/agent_message.h"
+
 namespace headcrash::vm {
 namespace {
 
@@ -124,8 +126,9 @@ bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
   // Asked once: in virtual time a second question would be heard, and take time.
   while (std::chrono::steady_clock::now() < deadline) {
-    const auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
-    if (message && message->value("id", 0) == kHelloId) return message->value("ok", false);
+    auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
+    if (message && !check_message(*message)) return false;
+    if (message && message->value("id", nlohmann::json()) == kHelloId) return message->value("ok", false);
     if (!message && (message.error() == base::Silence::closed || !process_.running())) return false;
   }
   return false;

@@ -2,6 +2,7 @@
 #include "harness/workload/application.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -20,7 +21,7 @@ constexpr std::size_t kFilesMost = 64;
 
 constexpr std::string_view kEachSetting = "+*";
 
-Result<Application> interpret(const StrictTable& root, int depth);
+Result<Application> interpret(const StrictTable& root, const std::filesystem::path& folder, int depth);
 
 bool is_setting_name(std::string_view name) {
   return !name.empty() &&
@@ -66,7 +67,7 @@ Result<Application> load(const std::string& name_or_path, int depth) {
   if (!found) return pass_on(found);
   const Result<StrictTable> root = StrictTable::parse(found->text, found->file);
   if (!root) return pass_on(root);
-  Result<Application> application = interpret(*root, depth);
+  Result<Application> application = interpret(*root, std::filesystem::path(found->file).parent_path(), depth);
   if (application) application->name = found->name;
   return application;
 }
@@ -134,7 +135,27 @@ Result<void> check_complete(const StrictTable& root, const Application& applicat
   return {};
 }
 
-Result<Application> interpret(const StrictTable& root, int depth) {
+/// A tool with a '/' is a program of the host; a path is relative to the file's folder.
+Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& folder,
+                          Application& application) {
+  if (!root.has("tools")) return {};
+  application.own_tools.clear();
+  for (std::string& tool : application.tools) {
+    if (tool.find('/') == std::string::npos) continue;
+    const std::filesystem::path path = std::filesystem::absolute(folder / tool).lexically_normal();
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error))
+      return fail(root.subject("tools"), fmt::format("there is no program {}", path.string()),
+                  "give a path relative to the folder of this file, or the name of a program of the guest");
+    if (::access(path.c_str(), X_OK) != 0)
+      return fail(root.subject("tools"), fmt::format("{} is not executable", path.string()), "chmod +x it");
+    application.own_tools.push_back(path.string());
+    tool = path.filename().string();
+  }
+  return {};
+}
+
+Result<Application> interpret(const StrictTable& root, const std::filesystem::path& folder, int depth) {
   const auto known = root.only({"base", "title", "promise", "packages", "tools", "files", "prepare", "run",
                                 "verify", "each-command-persists", "expected", "setting", "settings"});
   if (!known) return pass_on(known);
@@ -150,8 +171,9 @@ Result<Application> interpret(const StrictTable& root, int depth) {
   for (const auto& read :
        {root.take("title", application.title), root.take("promise", application.promise),
         root.take("packages", application.packages), root.take("tools", application.tools),
-        root.take("setting", application.setting), root.take("prepare", application.prepare),
-        root.take("run", application.run), root.take("verify", application.verify),
+        settle_tools(root, folder, application), root.take("setting", application.setting),
+        root.take("prepare", application.prepare), root.take("run", application.run),
+        root.take("verify", application.verify),
         root.take("each-command-persists", application.each_command_persists), read_files(root, application),
         adapters::take_expected(root, application.expected), read_settings(root, application),
         check_packages(root, application), check_complete(root, application)}) {
@@ -206,7 +228,7 @@ Result<std::vector<Application>> load_applications(const std::string& name_or_pa
 Result<Application> parse_application(std::string_view text, const std::string& file_name) {
   const Result<StrictTable> root = StrictTable::parse(text, file_name);
   if (!root) return pass_on(root);
-  Result<Application> application = interpret(*root, 0);
+  Result<Application> application = interpret(*root, std::filesystem::path(file_name).parent_path(), 0);
   if (!application) return application;
   if (const auto chosen = choose_setting("", *application); !chosen) return pass_on(chosen);
   return application;

@@ -48,11 +48,17 @@ struct Application {
   std::map<std::string, ApplicationSetting> settings;
   std::string setting;                            ///< of these, the one that it is under
   std::vector<std::string> packages;              ///< of Debian: their files go into the guest
-  std::vector<std::string> tools;                 ///< programs that the guest must have
+  std::vector<std::string> tools;                 ///< programs that the guest must have, by name
+  std::vector<std::string> own_tools;             ///< of these, paths of the host's that go into the guest
   std::map<std::string, std::string> files;       ///< name without folder, content
   std::vector<std::string> prepare, run, verify;  ///< lines for sh; {root} and {files} stand for folders
   /// After each command of `run` that ends with exit 0, "persisted command N" is said for it, N from 0.
   bool each_command_persists = false;
+  /// Puts its packages and programs into a guest's.
+  void add_to(adapters::GuestParts& parts) const {
+    parts.packages = packages;
+    parts.application_tools = own_tools;
+  }
   adapters::Expectation expected =
       adapters::Expectation::clean;  ///< on a file system that keeps its promises
 };

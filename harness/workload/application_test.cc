@@ -38,6 +38,27 @@ TEST(Application, IsReadFromItsFile) {
             (std::vector<std::string>{"sh", "-c", "sh /run/application/go /mnt"}));
 }
 
+TEST(Application, ToolsMayBeProgramsOfTheHost) {
+  const auto scratch = base::ScratchFolder::make();
+  ASSERT_TRUE(scratch);
+  const std::filesystem::path folder = scratch->path();
+  std::ofstream(folder / "prog") << "#!/bin/sh\n";
+  const auto load = [&](const std::string& tools) {
+    std::ofstream(folder / "mine.toml") << tools << "run = [\"a\"]\nverify = [\"b\"]\n";
+    return load_application((folder / "mine.toml").string());
+  };
+  EXPECT_NE(load("tools = [\"./prog\"]\n").error().message().find("executable"), std::string::npos);
+  std::filesystem::permissions(folder / "prog", std::filesystem::perms::owner_all);
+  const auto application = load("tools = [\"sh\", \"./prog\"]\n");
+  ASSERT_TRUE(application) << application.error().message();
+  EXPECT_EQ(application->tools, (std::vector<std::string>{"sh", "prog"}));
+  EXPECT_EQ(application->own_tools, std::vector<std::string>{folder / "prog"});
+  adapters::GuestParts parts;
+  application->add_to(parts);
+  EXPECT_EQ(parts.application_tools, application->own_tools);
+  EXPECT_NE(load("tools = [\"./none\"]\n").error().message().find("tools"), std::string::npos);
+}
+
 TEST(Application, BadFilesNameTheKey) {
   EXPECT_NE(error_of("run = [\"a\"]\n").find("verify"), std::string::npos);
   EXPECT_NE(error_of("verify = [\"a\"]\n").find("run"), std::string::npos);

@@ -99,7 +99,7 @@ Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
       return fail(request.name, fmt::format("there are only {} of them, from 0", ace.count()));
     return ace.workload(number);
   }
-  if (request.name.ends_with(".txt") || request.name.find('/') != std::string::npos) {
+  if (is_list_file(request.name)) {
     const Result<std::string> text = base::read_text_file(request.name);
     if (!text) return pass_on(text);
     return parse_operations(*text, request.name);
@@ -131,6 +131,10 @@ std::vector<Operation> filler(std::uint64_t bytes) {
 }
 
 }  // namespace
+
+bool is_list_file(const std::string& name) {
+  return name.ends_with(".txt") || name.find('/') != std::string::npos;
+}
 
 Result<std::vector<Operation>> make_workload(const WorkloadRequest& request) {
   if (const auto young = without_age(request)) {

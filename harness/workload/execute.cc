@@ -232,6 +232,11 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case ENOSPC:
     case EDQUOT:
       return Outcome::partial;
+    case E2BIG:  // values that a file system has no room for
+    case ERANGE:
+    case ENAMETOOLONG:
+      if (operation.kind == Kind::setxattr) return Outcome::skipped;
+      break;
     case ENOENT:
     case EBADF:  // an open file that was not there to be opened
     case EEXIST:

@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/workload/attribute_value.h"
 #include "harness/workload/stamp.h"
 
 namespace headcrash::workload {
@@ -145,9 +146,11 @@ bool parse_argument(char letter, std::string_view word, Operation& operation) {
     case 'a':
       operation.attribute = word;
       return true;
-    case 'x':
-      operation.value = word;
-      return true;
+    case 'x': {
+      auto value = parse_attribute_value(word);
+      if (value) operation.value = std::move(*value);
+      return value.has_value();
+    }
     case 'o':
       return parse_number(word, operation.offset);
     case 'l':
@@ -184,7 +187,7 @@ std::string format_argument(char letter, const Operation& operation) {
     case 'a':
       return operation.attribute;
     case 'x':
-      return operation.value;
+      return format_attribute_value(operation.value);
     case 'o':
       return std::to_string(operation.offset);
     case 'l':
@@ -376,6 +379,13 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
     if (word->signature[i] == 'i' && !parse_flags(words[i + 1], operation.flags))
       return fail(subject, fmt::format("\"{}\" are not flags of an inode", words[i + 1].substr(0, 80)),
                   "use letters of aACdDisSu, or - for none");
+    if (word->signature[i] == 'x' && !parse_attribute_value(words[i + 1]))
+      return fail(
+          subject, fmt::format("\"{}\" is not a value of an attribute", words[i + 1].substr(0, 80)),
+          fmt::format("use a word, 0xHEX or fill:BYTES[:0-25], of at most {} bytes", kAttributeValueMost));
+    if (word->signature[i] == 'a' && !is_attribute_name(words[i + 1]))
+      return fail(subject, fmt::format("\"{}\" is not the name of an attribute", words[i + 1].substr(0, 80)),
+                  "begin it with user., trusted., security. or system.");
     if (!parse_argument(word->signature[i], words[i + 1], operation))
       return fail(subject, fmt::format("\"{}\" has an invalid number", line.substr(0, 80)));
   }
@@ -406,14 +416,33 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
   return std::nullopt;
 }
 
-Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name) {
-  std::vector<Operation> operations;
+namespace {
+
+/// The lines that are operations, by number from 1.
+std::vector<std::pair<std::size_t, std::string_view>> lines_of(std::string_view text) {
+  std::vector<std::pair<std::size_t, std::string_view>> lines;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty() || line.starts_with('#')) continue;
+    if (!line.empty() && !line.starts_with('#')) lines.emplace_back(number, line);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> subjects_of(std::string_view text, const std::string& file_name) {
+  std::vector<std::string> subjects;
+  for (const auto& [number, line] : lines_of(text))
+    subjects.push_back(fmt::format("{}:{}", file_name, number));
+  return subjects;
+}
+
+Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name) {
+  std::vector<Operation> operations;
+  for (const auto& [number, line] : lines_of(text)) {
     Result<Operation> operation = parse_operation(line, fmt::format("{}:{}", file_name, number));
     if (!operation) return pass_on(operation);
     operations.push_back(std::move(*operation));

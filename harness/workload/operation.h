@@ -21,10 +21,11 @@
 //   link EXISTING PATH                        symlink TARGET PATH                mknod PATH fifo
 //   rename FROM TO      rename-noreplace FROM TO                    rename-exchange ONE OTHER
 //   rename-whiteout FROM TO                   leaves a whiteout at FROM, as overlayfs wants it
-//   setxattr PATH NAME VALUE                  removexattr PATH NAME
+//   setxattr PATH NAME VALUE                  removexattr PATH NAME; of user., trusted., security. or system.; the forms
+//                                             of VALUE are in attribute_value.h
 //   chmod PATH MODE                           octal permission bits, of a file or directory
 //   chown PATH UID GID                        of a file or directory; each at most 65534
-//   touch PATH SECONDS                        sets a file's time of modification; even, 1980 to 2038
+//   touch PATH SECONDS                        sets the time of modification of a file or directory; even, 1980 to 2038
 //   access PATH SECONDS                       sets a file's time of access, likewise
 //   flags PATH LETTERS                        of the inode, as chattr has them: these of aACdDisSu, "-" for none
 //   project PATH NUMBER                       of quotas, at most 65534
@@ -200,6 +201,9 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
 /// A whole list: one operation a line, empty lines and those that begin with '#' left out. Errors name file
 /// and line.
 Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name);
+
+/// Of each operation of such a list: "FILE:LINE".
+std::vector<std::string> subjects_of(std::string_view text, const std::string& file_name);
 
 /// After success, something may be promised to survive a power cut.
 bool is_persistence_point(const Operation& operation);

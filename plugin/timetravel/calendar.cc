@@ -23,6 +23,7 @@ namespace {
 
 using model::TimeNs;
 
+constexpr std::size_t kWaitsWithinMost = 64;    ///< depth of recursion, which the guest decides
 constexpr int kClients = 4;                     ///< that wait to be accepted
 constexpr std::size_t kHostTextMax = 16 << 20;  ///< text for a host that does not read
 constexpr std::size_t kHostReadBytes = 64 << 10;
@@ -226,7 +227,16 @@ void Calendar::give_up(const Error& why) {
 
 // ---- input
 
+/// What a guest sends while it is being answered is served within; a guest that goes on so is given up.
 void Calendar::wait_for_input() {
+  if (waiting_within_ == kWaitsWithinMost)
+    return give_up({"guest", "it submits without end while it is answered", "look at its console"});
+  ++waiting_within_;
+  take_input();
+  --waiting_within_;
+}
+
+void Calendar::take_input() {
   enum class Kind : std::uint8_t { stop, time, host, disk, channel, new_time, new_host, new_disk };
   struct Source {
     Kind kind;

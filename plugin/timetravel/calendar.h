@@ -87,6 +87,7 @@ class Calendar {
   void make_disks();
   void run();
   void wait_for_input();
+  void take_input();
   void give_back(GuestDisk& disk);
   bool can_go_on();
   bool tell_host_and_stop();
@@ -143,8 +144,9 @@ class Calendar {
   std::uint32_t sequence_ = 0;    ///< of our own messages
   std::uint32_t unanswered_ = 0;  ///< so many of them, the last ones
   bool stopping_ = false;
-  bool sleeps_forever_ = false;  ///< it was said
-  std::uint64_t cuts_ = 0;       ///< of the power, when the guest came: one more, and it is dead
+  std::size_t waiting_within_ = 0;  ///< calls of wait_for_input() that have not returned
+  bool sleeps_forever_ = false;     ///< it was said
+  std::uint64_t cuts_ = 0;          ///< of the power, when the guest came: one more, and it is dead
   std::string for_host_;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "plugin/base/stopwatch.h"
 #include "plugin/states/digest.h"
@@ -11,7 +12,8 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::size_t kFindingsMax = 2000;  // a forbidden one must not be beyond it
+constexpr std::size_t kFindingsMax =
+    2000;  // of the first check; with more the state is checked again for all
 
 std::string place_of(const adapters::CheckFinding& finding, const adapters::FileSystemType& type) {
   if (finding.inode != 0) return fmt::format("inode {}", finding.inode);
@@ -145,7 +147,12 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
   const auto contents = way == Way::quick ? disk_->digests() : std::span<const std::uint64_t>();
   const adapters::CheckOptions looking{
       .findings_max = kFindingsMax, .digests = contents, .digest_of = states::digest_sum};
-  const auto first = fsck_->check(*disk_, looking);
+  auto first = fsck_->check(*disk_, looking);
+  if (first && first->more_findings > 0) {  // one that is not allowed may be among them
+    auto all = looking;
+    all.findings_max = std::numeric_limits<std::size_t>::max();
+    first = fsck_->check(*disk_, all);
+  }
   step(StepKind::check);
   if (!first)
     return end(oracle::Verdict::unmountable, "fsck finds no file system: " + first.error().message());

@@ -65,6 +65,7 @@ class Examination {
     step(StepKind::verify);
     const std::string differs = difference(plain, outcome);
     if (differs.empty()) return plain;
+    if (options_.contradicted != nullptr) *options_.contradicted = true;
     return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
                 "the plain way and the quick way of checking it differ: " + differs,
                 "this is a bug of the in-process lab: trust neither");
@@ -82,6 +83,7 @@ class Examination {
       problem = audit_->contradiction_in(disk_.bytes());
     }
     if (problem.empty()) return {};
+    if (options_.contradicted != nullptr) *options_.contradicted = true;
     return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
                 "fsck has not put it right: " + problem, "this is a bug of fsck, or of the lab's audit");
   }

@@ -40,6 +40,9 @@ struct ExplorationOptions {
   std::uint64_t verify_one_in = 20;  ///< states that keep the rules and are checked in full as well; 1: all
   std::optional<DamageOptions> damage = {};  ///< then RunOptions::unmount has to be set
   const std::atomic<bool>* interrupted = nullptr;
+  /// Becomes true when an error says that a checker, a second run or the lab contradicts itself: a detection, where other
+  /// errors are of the host.
+  bool* contradicted = nullptr;
 };
 
 struct ExploredState {

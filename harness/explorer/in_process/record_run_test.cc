@@ -143,5 +143,53 @@ TEST_F(RecordedRuns, WhereItHasSettledTheDiskHasFreeWhatTheFileSystemCounts) {
   }
 }
 
+/// Finds leaked blocks by the thousand, and after them what no scheme may leave.
+class VerboseChecker : public adapters::ImageChecker {
+ public:
+  explicit VerboseChecker(adapters::ImageChecker& real) : real_(real) {}
+  Result<adapters::CheckReport> check(const model::SectorStore& store,
+                                      const adapters::CheckOptions& options) override {
+    auto report = real_.check(store, options);
+    if (!report || repaired_) return report;
+    const auto find = [&](adapters::Severity severity, const char* text, std::uint16_t order) {
+      if (report->findings.size() >= options.findings_max) return void(++report->more_findings);
+      report->findings.push_back(
+          {.kind = {.name = text, .severity = severity, .order = order}, .text = text});
+    };
+    for (int i = 0; i < 2500; ++i) find(adapters::Severity::stale, "stale", 1000);
+    find(adapters::Severity::damage, "forbidden", 1001);
+    return report;
+  }
+  Result<adapters::CheckReport> repair(model::SectorStore& store,
+                                       const adapters::CheckOptions& options) override {
+    repaired_ = true;
+    return real_.repair(store, options);
+  }
+
+ private:
+  adapters::ImageChecker& real_;
+  bool repaired_ = false;
+};
+
+TEST_F(RecordedRuns, AForbiddenFindingBehindThousandsIsSeen) {
+  const auto scheme = adapters::find_system("ufs", "soft-updates");
+  const auto operations = parsed("create f\nsync\n");
+  const RecordedRun recorded = record("soft-updates", operations, {});
+  const auto run = states::RunHistory::load(recording_);
+  ASSERT_TRUE(run);
+  StateDisk disk((*benches_.get("tiny", **scheme))->formatted.bytes);
+  ASSERT_TRUE(disk.begin_run(*run));
+  const auto fsck = (*scheme)->type().checker();
+  VerboseChecker verbose(*fsck);
+  auto checker = StateChecker::create(**scheme, disk, verbose, operations, recorded.failed_operations);
+  ASSERT_TRUE(checker);
+  const PersistencePoints points(**run);
+  const states::CrashState state{.event = recorded.settled.begin()->first};
+  disk.show(state);
+  StepTimes times{};
+  const StateOutcome outcome = checker->check(facts_of(recorded, points, state), Way::plain, times);
+  EXPECT_EQ(outcome.judgement.verdict, oracle::Verdict::repaired_by_fsck) << outcome.judgement.summary;
+}
+
 }  // namespace
 }  // namespace headcrash::in_process

@@ -1,0 +1,106 @@
+// Extended attributes as the kernel changes them: what a list sets, what is inherited, and what goes with another
+// change (follower.h).
+#include <fmt/format.h>
+
+#include "harness/oracle/follower.h"
+#include "harness/oracle/posix_acl.h"
+#include "harness/workload/attribute_value.h"
+
+namespace headcrash::oracle {
+namespace {
+
+using workload::Operation;
+using Kind = Operation::Kind;
+
+// Modes that execute.cc makes objects with.
+constexpr std::uint32_t kModeOfDirectories = 0755, kModeOfFiles = 0644;
+
+std::optional<PosixAcl> list_of(const ObjectHistory& object, std::string_view name) {
+  const auto at = object.attributes.find(std::string(name));
+  if (at == object.attributes.end() || at->second.empty() || !at->second.back().second) return std::nullopt;
+  return PosixAcl::parse(*at->second.back().second);
+}
+
+}  // namespace
+
+void Follower::set_mode(ObjectHistory& of, std::uint32_t mode) {
+  of.modes.emplace_back(index_, mode);
+  history_.judged.modes = true;
+}
+
+/// Empty: there is none.
+void Follower::set_attribute(ObjectHistory& of, std::string_view name, std::optional<std::string> value) {
+  of.attributes[std::string(name)].emplace_back(index_, std::move(value));
+}
+
+/// A list that says no more than the mode becomes the mode.
+void Follower::set_access_list(ObjectHistory& of, const PosixAcl& acl) {
+  set_attribute(of, kAccessAcl, acl.empty() || acl.is_a_mode() ? std::nullopt : std::optional(acl.value()));
+  if (!acl.empty()) set_mode(of, acl.mode());
+}
+
+/// chmod changes the list as well.
+void Follower::change_access_list(ObjectHistory& of, std::uint32_t mode) {
+  if (const auto acl = list_of(of, kAccessAcl)) set_attribute(of, kAccessAcl, acl->with_mode(mode).value());
+}
+
+void Follower::inherit_attributes(ObjectId directory, TokenId token) {
+  const auto inherited = list_of(history_.objects[directory], kDefaultAcl);
+  ObjectHistory& made = object(token);
+  if (!inherited || made.type == FileType::symlink || made.type == FileType::whiteout) return;
+  if (made.subvolume) return;  // kernels differ
+  const bool is_directory = made.type == FileType::directory;
+  set_access_list(made, inherited->inherited(is_directory ? kModeOfDirectories : kModeOfFiles));
+  if (is_directory) set_attribute(made, kDefaultAcl, inherited->value());
+}
+
+/// A write, a change of size or of the owner takes capabilities away, and file systems differ in when.
+void Follower::lose_capability(ObjectHistory& of) {
+  if (of.attributes.erase(std::string(kCapability)) > 0) of.unclear_attributes.emplace(kCapability);
+}
+
+Result<void> Follower::change_attribute(const Operation& operation) {
+  ObjectId id = kRoot;
+  if (!operation.path.empty()) {
+    const auto token = find(operation.path);
+    if (!token) return missing(operation.path);
+    id = history_.tokens[*token].object;
+  }
+  need(owners_.claim(id), operation.path);
+  ObjectHistory& holder = history_.objects[id];
+  const std::string& name = operation.attribute;
+  const bool file_or_directory = holder.type == FileType::regular || holder.type == FileType::directory;
+  const bool for_all = name.starts_with("trusted.") || name.starts_with("security.");
+  if (!file_or_directory && !for_all)
+    return wrong(fmt::format("only files and directories have attributes such as \"{}\"", name));
+  const bool access = name == kAccessAcl, inherited = name == kDefaultAcl;
+  if (operation.kind == Kind::removexattr) return remove_attribute(operation, holder);
+  if (!access && !inherited) {
+    holder.unclear_attributes.erase(name);
+    set_attribute(holder, name, name == kCapability ? capability_as_read(operation.value) : operation.value);
+    return {};
+  }
+  const auto acl = PosixAcl::parse(operation.value);
+  if (!acl) return wrong(fmt::format("the value of \"{}\" is not an access control list", name));
+  if (inherited && holder.type != FileType::directory)
+    return wrong(fmt::format("\"{}\" is not a directory, and has no default list", operation.path));
+  if (access) set_access_list(holder, *acl);
+  if (inherited) set_attribute(holder, name, acl->empty() ? std::nullopt : std::optional(acl->value()));
+  return {};
+}
+
+Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistory& holder) {
+  const std::string& name = operation.attribute;
+  const auto states = holder.attributes.find(name);
+  const bool has_none =
+      states == holder.attributes.end() || states->second.empty() || !states->second.back().second;
+  const bool may_be_absent =
+      name == kAccessAcl || name == kDefaultAcl || holder.unclear_attributes.contains(name);
+  // The one that set it may not have happened, where extended attributes are refused; then this one does not.
+  if (has_none && (disturbed_ || may_be_absent)) return {};
+  if (has_none) return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, name));
+  set_attribute(holder, name, std::nullopt);
+  return {};
+}
+
+}  // namespace headcrash::oracle

@@ -1,0 +1,38 @@
+#pragma once
+// For tests: a guest whose agent is the test. What it is to answer is written beforehand; its process only waits.
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "harness/vm/guest.h"
+#include "harness/vm/machine.h"
+#include "plugin/base/testing/temporary_folder.h"
+
+namespace headcrash::run {
+
+class PretendedGuest {
+ public:
+  /// `lines` are sent at once, then the agent closes its end. Requests have the ids 1, 2, ...
+  explicit PretendedGuest(std::string_view lines) {
+    auto ends = base::JsonSocket::make_pair().value();
+    agent_ = std::move(ends.second);
+    auto process = base::Process::start({.argv = {"/bin/sleep", "60"}}).value();
+    guest_ = vm::Guest::over(std::make_unique<vm::GuestProcess>("a test", std::move(process),
+                                                                std::move(ends.first), folder_.path()));
+    const ssize_t written = ::write(agent_.get(), lines.data(), lines.size());
+    if (written != static_cast<ssize_t>(lines.size())) agent_.reset();
+    ::shutdown(agent_.get(), SHUT_WR);
+  }
+  vm::Guest& guest() { return *guest_; }
+
+ private:
+  TemporaryFolder folder_;
+  base::Descriptor agent_;
+  std::unique_ptr<vm::Guest> guest_;
+};
+
+}  // namespace headcrash::run

@@ -1,0 +1,103 @@
+// See attribute_value.h.
+#include "harness/workload/attribute_value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace headcrash::workload {
+namespace {
+
+constexpr std::string_view kHexPrefix = "0x", kFillPrefix = "fill:";
+constexpr std::uint32_t kPatterns = 26;
+constexpr std::size_t kShortBytes = 1024;    // reported unchanged
+constexpr std::size_t kFillShownBytes = 32;  // shorter ones are spelled out
+
+char filler(std::size_t at, std::uint32_t pattern) {
+  return static_cast<char>('a' + (at * 7 + at / 251 + pattern) % kPatterns);
+}
+
+std::string filled(std::size_t bytes, std::uint32_t pattern) {
+  std::string value(bytes, '\0');
+  for (std::size_t at = 0; at < bytes; ++at) value[at] = filler(at, pattern);
+  return value;
+}
+
+template <typename Number>
+bool parse_number(std::string_view word, Number& value, int base = 10) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
+  return error == std::errc{} && end == word.data() + word.size();
+}
+
+std::optional<std::string> parse_fill(std::string_view word) {
+  const std::size_t colon = std::min(word.find(':'), word.size());
+  std::size_t bytes = 0;
+  std::uint32_t pattern = 0;
+  if (!parse_number(word.substr(0, colon), bytes) || bytes > kAttributeValueMost) return std::nullopt;
+  if (colon < word.size() && (!parse_number(word.substr(colon + 1), pattern) || pattern >= kPatterns))
+    return std::nullopt;
+  return filled(bytes, pattern);
+}
+
+std::optional<std::string> parse_hex(std::string_view digits) {
+  if (digits.size() % 2 != 0 || digits.size() / 2 > kAttributeValueMost) return std::nullopt;
+  std::string value;
+  for (std::size_t at = 0; at < digits.size(); at += 2) {
+    std::uint8_t byte = 0;
+    if (!parse_number(digits.substr(at, 2), byte, 16)) return std::nullopt;
+    value += static_cast<char>(byte);
+  }
+  return value;
+}
+
+/// It can be a word of a list and is not taken for one of the other forms.
+bool is_plain(std::string_view value) {
+  return !value.empty() && !value.starts_with(kHexPrefix) && !value.starts_with(kFillPrefix) &&
+         std::ranges::all_of(value, [](char c) { return c > ' ' && c <= '~'; });
+}
+
+}  // namespace
+
+std::optional<std::string> parse_attribute_value(std::string_view word) {
+  if (word.starts_with(kFillPrefix)) return parse_fill(word.substr(kFillPrefix.size()));
+  if (word.starts_with(kHexPrefix)) return parse_hex(word.substr(kHexPrefix.size()));
+  if (word.size() > kAttributeValueMost) return std::nullopt;
+  return std::string(word);
+}
+
+std::string format_attribute_value(std::string_view value) {
+  if (value.size() > kFillShownBytes && value[0] >= 'a' && value[0] <= 'z') {
+    const auto pattern = static_cast<std::uint32_t>(value[0] - 'a');
+    if (value == filled(value.size(), pattern)) {
+      return pattern == 0 ? fmt::format("fill:{}", value.size())
+                          : fmt::format("fill:{}:{}", value.size(), pattern);
+    }
+  }
+  if (is_plain(value)) return std::string(value);
+  std::string word(kHexPrefix);
+  for (const char byte : value) word += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return word;
+}
+
+bool is_attribute_name(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kNamespaces{"user.", "trusted.", "security.", "system."};
+  return name.size() <= kAttributeNameMost && std::ranges::any_of(kNamespaces, [&](std::string_view each) {
+           return name.starts_with(each) && name.size() > each.size();
+         });
+}
+
+bool is_kernels_attribute(std::string_view name) {
+  return name.starts_with("security.") || name.starts_with("system.");
+}
+
+std::string reported_attribute_value(std::string_view value) {
+  if (value.size() <= kShortBytes) return std::string(value);
+  std::uint64_t sum = 0xcbf29ce484222325U;  // FNV-1a
+  for (const char byte : value) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
+  // The NUL keeps it apart from values of a list.
+  return std::string(1, '\0') + fmt::format("{} bytes, checksum {:016x}", value.size(), sum);
+}
+
+}  // namespace headcrash::workload

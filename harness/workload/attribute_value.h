@@ -1,0 +1,32 @@
+#pragma once
+// Values of extended attributes: how a list spells them and how a dump reports them.
+//
+//   text         a word without blanks, as it is
+//   0xHEX        any bytes; 0x alone is an empty value (as setfattr and getfattr have it)
+//   fill:N[:K]   N bytes of pattern K, 0 (the default) to 25
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headcrash::workload {
+
+inline constexpr std::size_t kAttributeValueMost = 64 << 10;  ///< XATTR_SIZE_MAX of Linux
+inline constexpr std::size_t kAttributeNameMost = 255;
+
+/// Nothing: not well-formed, or longer than kAttributeValueMost.
+std::optional<std::string> parse_attribute_value(std::string_view word);
+/// The inverse: one word.
+std::string format_attribute_value(std::string_view value);
+
+/// "user.", "trusted.", "security." or "system." and at least one character.
+bool is_attribute_name(std::string_view name);
+/// The kernel may set attributes of the namespace itself.
+bool is_kernels_attribute(std::string_view name);
+
+/// A short value unchanged; for a long one its length and a checksum. Equal for equal values.
+std::string reported_attribute_value(std::string_view value);
+
+}  // namespace headcrash::workload
