@@ -113,13 +113,23 @@ class Recovery {
     if (!region_complete(*summary, s_, bytes)) return false;
     const auto records = records_of(*summary, bytes);
     if (!records) return false;
-    for (const NameRecord& record : *records) records_.emplace_back(summary->sequence, record);
+    take_records(*summary, *records);
     take_blocks(*summary, address);
     take_inodes(*summary, address, bytes);
     take_index_blocks(*summary, address, bytes);
     move_end(segment, offset, *summary, address);
     ++st_.counters_.regions_rolled_forward;
     return true;
+  }
+
+  /// All records of an operation or none: without the last one, the power went before the rest was written.
+  void take_records(const Summary& summary, const std::vector<NameRecord>& records) {
+    for (const NameRecord& record : records) {
+      unfinished_.push_back(record);
+      if (record.more_follows) continue;
+      for (NameRecord& one : unfinished_) records_.emplace_back(summary.sequence, std::move(one));
+      unfinished_.clear();
+    }
   }
 
   /// The checkpoint has another copy of the inode, so that what is dead by this one has to be found.
@@ -412,8 +422,9 @@ class Recovery {
   const Superblock& s_;
   Operation operation_;
   std::map<InodeNumber, Written> written_;
-  std::vector<std::pair<std::uint64_t, NameRecord>> records_;
-  SummarizedBlocks blocks_;  ///< of files that the checkpoint did not know
+  std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< of whole operations
+  std::vector<NameRecord> unfinished_;                         ///< of one whose last record has not come
+  SummarizedBlocks blocks_;                                    ///< of files that the checkpoint did not know
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;  ///< of the log, by their places in it
   std::int64_t modified_ns_ = 0;
 };

@@ -273,11 +273,25 @@ void Store::remove(CoreInode& inode) {
 
 void Store::record(Operation& operation, NameRecord record) {
   if (recovering_) return;
-  record.more_follows = operation.compound;
-  append(record, records_);
+  operation.records.push_back(std::move(record));
   want_tick();
   ++records_made_;
   ++changes_;
+}
+
+void Store::log_records(Operation& operation) {
+  for (NameRecord& record : operation.records) {
+    record.more_follows = &record != &operation.records.back();
+    append(record, records_);
+  }
+  operation.records.clear();
+}
+
+void Store::end_compound(Operation& operation) {
+  if (!operation.compound) return;
+  operation.compound = false;
+  log_records(operation);
+  if (--compounds_ == 0) no_compound_.wake_all();
 }
 
 void Store::record_links(Operation& operation, const tree::CoreInode& inode) {
@@ -321,6 +335,7 @@ VfsResult<void> Store::link_added(tree::Operation& tree_operation, const tree::L
   record(operation, std::move(added));
   if (addition.replaced.inode != nullptr) record_links(operation, *addition.replaced.inode);
   if (addition.replaced.parent != nullptr) record_links(operation, *addition.replaced.parent);
+  if (!operation.compound) log_records(operation);
   write_delayed(std::move(directory_block));
   return {};
 }
@@ -344,10 +359,7 @@ VfsResult<void> Store::link_removed(tree::Operation& tree_operation, const tree:
   record(operation, std::move(removed));
   if (removal.dropped.parent != nullptr && removal.dropped.parent != &removal.directory)
     record_links(operation, *removal.dropped.parent);
-  if (operation.compound) {
-    operation.compound = false;
-    if (--compounds_ == 0) no_compound_.wake_all();
-  }
+  operation.compound ? end_compound(operation) : log_records(operation);
   write_delayed(std::move(directory_block));
   return {};
 }
@@ -409,7 +421,7 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     const std::uint64_t changes = changes_;
     Operation operation;
     auto result = body(operation);
-    if (operation.compound && --compounds_ == 0) no_compound_.wake_all();
+    end_compound(operation);
     if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes) stop();
     end_operation();
     if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_) return result;

@@ -14,8 +14,8 @@
 // belongs to it. A flush holds the locks of the inodes that it writes, so that no inode or directory is
 // written in the middle of an operation; what others are at work on it passes over. Each region has the
 // directory log's records up to that moment (Rosenblum 1992, 4.5.1.2): a record is never later in the log than
-// the inodes and directory blocks that it tells of. A flush waits until no rename is half done, so that the
-// records of one operation are in one region.
+// the inodes and directory blocks that it tells of. A flush waits until no rename is half done. The records of
+// one operation follow one another, and recovery applies all of them or none, however regions divide them.
 //
 // Where the disk has a volatile cache it is flushed after the regions of an fsync, before a checkpoint region
 // (what it names is there) and after it (what it no longer names may be written over). Regions need no order
@@ -98,7 +98,8 @@ struct CoreInode : tree::CoreInode {
 std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {
-  bool compound = false;  ///< some of its records are there, and not all
+  bool compound = false;            ///< more changes of names follow, which belong to the same records
+  std::vector<NameRecord> records;  ///< not yet among those of the store: they follow one another there
 };
 
 struct Counters {
@@ -205,6 +206,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void end_operation();
   void record(Operation& operation, NameRecord record);
   void record_links(Operation& operation, const tree::CoreInode& inode);
+  /// Its records go into the log together, one after the other.
+  void log_records(Operation& operation);
+  void end_compound(Operation& operation);
   VfsResult<void> make_room_for_operation();
   void wake_writer();
   void tick();
@@ -352,7 +356,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
 
   std::vector<std::byte> records_;  ///< not yet in the log
   std::size_t records_made_ = 0;
-  std::uint32_t compounds_ = 0;  ///< operations with some of their records there
+  std::uint32_t compounds_ = 0;  ///< operations that have changed some of their names
   os::WaitQueue no_compound_;
 
   std::uint32_t operations_ = 0;
