@@ -73,23 +73,25 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
   }
   enum class End : std::uint8_t { unmount, abandon };
   /// Mounts, calls it, and ends in that way. What it counts at the end is left in `counted_`.
-  void with_mounted(const std::function<void(Vfs&)>& body, End end) {
+  void with_mounted(const std::function<void(Vfs&)>& body, End end) { with_mounted(system(), body, end); }
+  void with_mounted(const SystemUnderTest& by, const std::function<void(Vfs&)>& body, End end) {
     with_mounted([&](Vfs& vfs, os::System&) { body(vfs); }, end,
-                 system().description().syncer.value_or(os::SyncerOptions{}));
+                 by.description().syncer.value_or(os::SyncerOptions{}), &by);
   }
   void with_mounted(const std::function<void(Vfs&, os::System&)>& body, End end,
-                    const os::SyncerOptions& syncer) {
+                    const os::SyncerOptions& syncer, const SystemUnderTest* by = nullptr) {
+    const SystemUnderTest& mounts = by == nullptr ? system() : *by;
     os::MemoryMachine machine(
         *image_,
-        {.system = {.queue = system().description().queue,
-                    .cache = {.block_copy = system().description().block_copy, .structures_count = true},
+        {.system = {.queue = mounts.description().queue,
+                    .cache = {.block_copy = mounts.description().block_copy, .structures_count = true},
                     .syncer = syncer},
          .second_sectors = log_sectors_});
     os::Account account{.name = "user"};
     machine.system.syncer.start();
     machine.system.run_as(account, [&] {
-      auto mounted = system().mount(machine.system, {});
-      ASSERT_TRUE(mounted) << mounted.error().message();
+      auto mounted = mounts.mount(machine.system, {});
+      ASSERT_TRUE(mounted) << mounts.name() << ": " << mounted.error().message();
       body((*mounted)->vfs(), machine.system);
       EXPECT_TRUE((*mounted)->owes_nothing() || end == End::abandon);
       counted_ = (*mounted)->space_counts();
@@ -185,6 +187,23 @@ TEST_P(EverySystem, IsCleanAndCountsWhatACheckCountsWhenItHasBeenUnmounted) {
     EXPECT_EQ(report->space, counted_) << disk;
     expect_something();
     with_mounted([](Vfs& vfs) { EXPECT_TRUE(vfs.stat("d/f")); }, End::unmount);
+  }
+}
+
+TEST_P(EverySystem, MountsEachLabDiskAfterTheSystemThatUsesItFirst) {
+  for (const char* name : {"plain", "tiny", "deep", "used"}) {
+    const auto disk = system().lab_disk(name);
+    if (!disk) continue;
+    make(name);
+    if (!disk->used_by.empty()) {
+      const auto first = type().find_system(disk->used_by);
+      ASSERT_TRUE(first) << name << ": " << first.error().message();
+      EXPECT_FALSE((*first)->control()) << name;
+      with_mounted(
+          **first, [](Vfs& vfs) { EXPECT_TRUE(vfs.mkdir("used", 0755) && vfs.sync()); },
+          disk->cut ? End::abandon : End::unmount);
+    }
+    with_mounted([&](Vfs& vfs) { EXPECT_TRUE(vfs.list("")) << name; }, End::unmount);
   }
 }
 
