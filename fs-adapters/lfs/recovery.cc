@@ -20,6 +20,7 @@
 #include "fs-adapters/lfs/image_reader.h"
 #include "fs-adapters/lfs/store.h"
 #include "fs-adapters/lfs/summarized_blocks.h"
+#include "fs-adapters/tree/block_budget.h"
 #include "fs-adapters/tree/directory.h"
 #include "fs-adapters/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
@@ -38,7 +39,7 @@ tl::unexpected<Error> unreadable(const char* what) {
 /// Works on a store that has been loaded from a checkpoint.
 class Recovery {
  public:
-  explicit Recovery(Store& store) : st_(store), s_(store.s_) {}
+  explicit Recovery(Store& store) : st_(store), s_(store.s_), budget_(4 * s_.log_sectors()) {}
 
   VfsResult<void> roll_forward(std::uint64_t epoch) {
     if (auto followed = follow_log(epoch); !followed) return followed;
@@ -294,8 +295,9 @@ class Recovery {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
     const std::uint32_t new_bytes = s_.stored_bytes(after.size_bytes, id);
     if (old_address == new_address && old_bytes == new_bytes) return {};
-    for (const SectorAddress address : {old_address, new_address})
-      if (address != 0 && !s_.holds(address, 1)) return refuse(EIO);
+    for (const auto& [address, bytes] :
+         {std::pair{old_address, old_bytes}, std::pair{new_address, new_bytes}})
+      if (address != 0 && (!s_.holds(address, bytes / kSectorBytes) || !budget_.take())) return refuse(EIO);
     if (old_address != 0) st_.drop_live(old_address, old_bytes);
     if (new_address != 0) st_.add_live(new_address, new_bytes, modified_ns_);
     if (id.level == 0) return {};
@@ -427,6 +429,7 @@ class Recovery {
   SummarizedBlocks blocks_;                                    ///< of files that the checkpoint did not know
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;  ///< of the log, by their places in it
   std::int64_t modified_ns_ = 0;
+  tree::BlockBudget budget_;  ///< of old and new copies, of all files
 };
 
 Result<void> Store::load_tables(const Checkpoint& c) {

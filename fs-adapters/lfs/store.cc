@@ -110,7 +110,8 @@ VfsResult<void> Store::load(CoreInode& inode) {
   const auto bytes = sector->bytes().subspan(std::size_t{entry.slot} * kInodeBytes, kInodeBytes);
   if (!inode_intact(bytes, s_)) return refuse(EIO);
   const Inode found = decode_inode(bytes);
-  if (found.number != inode.number || !found.allocated() || found.size_bytes > s_.file_bytes_max())
+  if (found.number != inode.number || !found.allocated() ||
+      !found.has_possible_size(s_.file_bytes_max(), s_.log_sectors() * kSectorBytes))
     return refuse(EIO);
   inode.disk = found;
   inode.placed_size = found.size_bytes;

@@ -41,6 +41,7 @@
 #include "fs-adapters/lfs/format.h"
 #include "fs-adapters/lfs/region.h"
 #include "fs-adapters/os/system.h"
+#include "fs-adapters/tree/block_budget.h"
 #include "fs-adapters/tree/inode_store.h"
 
 namespace headcrash::lfs {
@@ -227,7 +228,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> mark_index_dirty(CoreInode& inode, BlockId block);
   VfsResult<void> free_block(CoreInode& inode, BlockId block);
   VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first, std::uint64_t end,
-                             bool& empty);
+                             tree::BlockBudget& budget, bool& empty);
   std::uint32_t buffer_bytes(const CoreInode& inode, BlockId block, std::uint32_t at_least) const;
   os::HeldBuffer resized(os::HeldBuffer buffer, std::uint32_t bytes);
   VfsResult<os::HeldBuffer> placed_block(CoreInode& inode, BlockId id);

@@ -299,6 +299,7 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
   if (at == 0) return true;
   if (level == 0) {
     release(generation, at);
+    if (stopped_) return refuse(EIO);  // it was met before: pointers lead to it again and again
     inode.disk.blocks -= std::min(inode.disk.blocks, 1U);
     at = 0;
     return true;
