@@ -21,7 +21,7 @@
 namespace headcrash::adapters::damaged {
 namespace {
 
-constexpr std::uint64_t kCrafted = 150, kRandom = 300;
+constexpr std::uint64_t kCrafted = 500, kRandom = 500;
 constexpr int kSecondsMost = 10;       ///< of the processor, for one image
 constexpr long kMebibytesMost = 1024;  ///< of the child
 constexpr std::size_t kFailuresMost = 20;
@@ -30,6 +30,13 @@ std::string hex_of(std::string_view program) {
   std::string text;
   for (const char byte : program) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return text;
+}
+
+std::string bytes_of_hex(std::string_view text) {
+  std::string bytes;
+  for (; text.size() >= 2; text.remove_prefix(2))
+    bytes += static_cast<char>(std::stoi(std::string(text.substr(0, 2)), nullptr, 16));
+  return bytes;
 }
 
 using Program = std::function<std::string(std::uint64_t)>;
@@ -117,6 +124,32 @@ TEST_P(EveryType, SurvivesRandomDamage) {
       });
 }
 
+/// Images that once broke something.
+TEST(DamagedImage, IsSurvivedIfItBrokeSomethingBefore) {
+  const std::pair<std::string_view, std::string_view> kFound[] = {
+      {"ufs-journal-external", "050801060700"},
+      {"ufs-journal-external", "c6fea5f7d01cc185588a23772cc2ccc7acc4"},
+      {"ufs-netra-bmap", "142800060400"},
+      {"ufs-netra-fast", "919f210bd41d2b39b690a944a828ca99f711"},
+      {"ufs-netra", "3204e8bd35aabd9fd0004cd5509f403ceb7f"},
+      {"ufs-netra-check",
+       "790f1c5409f7f92d50334d1dfe79ca6d06fb826bb291ce30442ef47556fa8a7815edb88b42acebbbc257"},
+      {"lfs-roll-forward", "091800010200"},
+      {"lfs-sprite92", "094400010200"},
+      {"snapfs-snapshots", "1a3400010200"},
+      {"snapfs-snapshots", "ebf5d83c8a454931dc1776a52058297a26307ed27511f1b639cf9fc8b3a4"},
+      {"shadow-commit-last", "071800010200"},
+      {"shadow-commit-last", "074400010200"}};
+  for (const ImageFormat& format : image_formats()) {
+    std::vector<std::string> programs;
+    for (const auto& [name, hex] : kFound)
+      if (name == format.name) programs.push_back(bytes_of_hex(hex));
+    if (!programs.empty())
+      run_all(
+          ImageTarget(format), [&](std::uint64_t i) { return programs[i]; }, programs.size());
+  }
+}
+
 /// HEADCRASH_DAMAGED_IMAGE=ufs-journal:050801060700 in the environment: that image alone, in this process.
 TEST(DamagedImage, IsSurvivedWhenAFailureIsRepeated) {
   const char* const wanted = std::getenv("HEADCRASH_DAMAGED_IMAGE");
@@ -125,10 +158,7 @@ TEST(DamagedImage, IsSurvivedWhenAFailureIsRepeated) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   for (const ImageFormat& format : image_formats()) {
     if (format.name != text.substr(0, colon)) continue;
-    std::string program;
-    for (std::size_t at = colon + 1; at + 2 <= text.size(); at += 2)
-      program += static_cast<char>(std::stoi(text.substr(at, 2), nullptr, 16));
-    ImageTarget(format).run(program);
+    ImageTarget(format).run(bytes_of_hex(std::string_view(text).substr(std::min(colon + 1, text.size()))));
     return;
   }
   FAIL() << "there is no format of that name";

@@ -334,6 +334,71 @@ TEST_P(EverySystem, ChangesNamesAndAttributes) {
   expect_nothing_found();
 }
 
+/// Two users: one changes a block that cannot be read, which changes nothing; the other one makes directories.
+TEST_P(EverySystem, AReadErrorStopsNothingThatAnotherUserChanges) {
+  make("plain");
+  with_mounted(
+      [](Vfs& vfs) {
+        put_file(vfs, "bad", std::string(3 * 8192, 'b'));
+        EXPECT_TRUE(vfs.sync());
+      },
+      End::unmount);
+  const auto reader = type().open_image(*image_);
+  ASSERT_TRUE(reader) << reader.error().message();
+  const auto content = (*reader)->content(*(*reader)->lookup("bad"));
+  ASSERT_TRUE(content && !content->empty());
+  const std::uint64_t lba = content->front().lba;
+  os::MemoryMachine machine(
+      *image_,
+      {.system = {.queue = system().description().queue,
+                  .cache = {.block_copy = system().description().block_copy}},
+       .faults = {{.op = model::Op::read, .sectors = {lba, lba + 1}, .times = os::DiskFault::kForGood}},
+       .second_sectors = log_sectors_});
+  os::Account account{.name = "user"}, other{.name = "other"};
+  machine.system.syncer.start();
+  machine.system.run_as(account, [&] {
+    auto mounted = system().mount(machine.system, {});
+    ASSERT_TRUE(mounted) << mounted.error().message();
+    Vfs& vfs = (*mounted)->vfs();
+    bool done = false;
+    machine.system.executor.spawn(os::Executor::Kind::user, other, [&] {
+      for (int i = 0; i < 200; ++i) {
+        EXPECT_TRUE(vfs.mkdir(fmt::format("d{}", i), 0755)) << i;
+        machine.system.executor.sleep_until(machine.system.executor.now() + model::kMillisecondNs / 10);
+      }
+      done = true;
+    });
+    const auto bad = vfs.open("bad", {});
+    ASSERT_TRUE(bad);
+    for (int i = 0; i < 5; ++i) EXPECT_FALSE(vfs.pwrite(*bad, 100, std::vector<std::byte>(10)));
+    while (!done) machine.system.executor.sleep_until(machine.system.executor.now() + model::kMillisecondNs);
+    EXPECT_TRUE(vfs.mkdir("after", 0755));
+    (*mounted)->abandon();
+    machine.disk.power_cut();
+  });
+  machine.system.executor.halt();
+}
+
+TEST_P(EverySystem, NamesTheLimitOfDevicesThatAreTooLarge) {
+  class Huge final : public model::SectorStore {
+   public:
+    std::uint64_t sectors() const override { return std::uint64_t{1} << 48U; }
+    Result<void> read(std::uint64_t, std::span<std::byte>) const override {
+      return fail("huge", "is not read");
+    }
+    Result<void> write(std::uint64_t, std::span<const std::byte>) override {
+      return fail("huge", "is not written");
+    }
+    Result<void> write_zeroes(std::uint64_t, std::uint64_t) override {
+      return fail("huge", "is not written");
+    }
+  } huge;
+  const auto made = type().mkfs(huge, {});
+  ASSERT_FALSE(made);
+  EXPECT_TRUE(made.error().subject.starts_with("mkfs")) << made.error().message();
+  EXPECT_FALSE(made.error().remedy.empty());
+}
+
 TEST_P(EverySystem, AnInodeNameNeverMeetsTheFileThatHasTheNumberNext) {
   make("plain");
   const bool control = system().control();

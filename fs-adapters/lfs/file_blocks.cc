@@ -45,7 +45,7 @@ bool Store::has_room(std::uint64_t bytes) const {
 }
 
 void Store::mark_dirty(CoreInode& inode, BlockId block) {
-  ++changes_;
+  changes_.note();
   if (inode.dirty.insert(block).second) dirty_bytes_ += s_.block_bytes;
   if (to_write_.insert(inode.number).second) inode.dirty_since = executor.now();
   cache.mark_dirty(key_of(inode, block));
@@ -218,7 +218,7 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   if (inode.dirty.erase(block) != 0) dirty_bytes_ -= s_.block_bytes;
   inode.unplaced.erase(block);
   cache.discard(key_of(inode, block));
-  ++changes_;
+  changes_.note();
   return {};
 }
 

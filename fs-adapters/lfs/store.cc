@@ -37,6 +37,7 @@ Store::Store(os::System& system, const Superblock& superblock, const MountOption
       gate_(system.executor),
       checkpoint_lock_(system.executor),
       clean_lock_(system.executor),
+      changes_(system.executor),
       random_(superblock.id * 2654435761ULL + 1) {
   cache.hooks(this);
   taken_[0] = taken_[1] = true;
@@ -193,7 +194,7 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
 
 void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
-  ++changes_;
+  changes_.note();
   if (inode.removed) return;
   inode.changed = true;
   if (to_write_.insert(inode.number).second) inode.dirty_since = executor.now();
@@ -263,7 +264,7 @@ void Store::remove(CoreInode& inode) {
   cache.discard_object(inode.number);
   // A damaged directory may lead to one that is none.
   if (taken_[inode.number]) --files_;
-  ++changes_;
+  changes_.note();
   want_tick();
   inode.lock.unlock();
   --inode.references;
@@ -277,7 +278,7 @@ void Store::record(Operation& operation, NameRecord record) {
   operation.records.push_back(std::move(record));
   want_tick();
   ++records_made_;
-  ++changes_;
+  changes_.note();
 }
 
 void Store::log_records(Operation& operation) {
@@ -419,11 +420,11 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     if (stopped_) return refuse(EIO);
     if (auto room = make_room_for_operation(); !room) return room;
     begin_operation();
-    const std::uint64_t changes = changes_;
     Operation operation;
+    const tree::ChangesByFiber::Watch watch(changes_);
     auto result = body(operation);
     end_compound(operation);
-    if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes) stop();
+    if (!result && result.error().value == EIO && !operation.sync_failed && watch.changed()) stop();
     end_operation();
     if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_) return result;
     // What has been freed counts when it has been written. A long write needs the room of several passes.

@@ -42,6 +42,7 @@
 #include "fs-adapters/lfs/region.h"
 #include "fs-adapters/os/system.h"
 #include "fs-adapters/tree/block_budget.h"
+#include "fs-adapters/tree/changes_by_fiber.h"
 #include "fs-adapters/tree/inode_store.h"
 
 namespace headcrash::lfs {
@@ -370,7 +371,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::int64_t given_by_last_pass_ = 0;  ///< segments
   os::TimeNs checkpoint_at_ = 0;
   std::uint64_t cleaned_unfinished_ = 0;  ///< cleaned, and not yet clean for a checkpoint
-  std::uint64_t changes_ = 0;
+  tree::ChangesByFiber changes_;
   std::uint64_t random_ = 0;
   bool recovering_ = false;
   bool coming_up_ = false;  ///< until the mount's own checkpoint

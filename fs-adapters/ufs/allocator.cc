@@ -78,7 +78,7 @@ void Allocator::changed(std::uint32_t group, const Summary& totals, os::HeldBuff
   total.free_fragments += totals.free_fragments - mine.free_fragments;
   mine = totals;
   volume_.super.modified = true;
-  ++volume_.changes;
+  volume_.changes.note();
   volume_.cache.write_delayed(std::move(buffer));
 }
 

@@ -98,7 +98,7 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
 
 void Inodes::mark_changed(tree::CoreInode& inode) {
   changed_.insert(inode.number);
-  ++volume_.changes;
+  volume_.changes.note();
   if (std::exchange(write_back_scheduled_, true)) return;
   volume_.syncer.add_work(
       [this] {
