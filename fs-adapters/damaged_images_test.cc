@@ -21,7 +21,7 @@
 namespace headcrash::adapters::damaged {
 namespace {
 
-constexpr std::uint64_t kCrafted = 500, kRandom = 500;
+constexpr std::uint64_t kCrafted = 300, kRandom = 300;
 constexpr int kSecondsMost = 10;       ///< of the processor, for one image
 constexpr long kMebibytesMost = 1024;  ///< of the child
 constexpr std::size_t kFailuresMost = 20;

@@ -136,7 +136,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   }
   os::HeldBuffer buffer = volume.cache.get(Volume::block_of(inode.number, block), content_of(inode),
                                            volume.lba(at), volume.bytes(want));
-  std::memcpy(buffer.bytes().data(), kept.data(), std::min(kept.size(), buffer.bytes().size()));
+  std::copy_n(kept.begin(), std::min(kept.size(), buffer.bytes().size()), buffer.bytes().begin());
   clear(inode, buffer.bytes().subspan(volume.bytes(have)));
   auto initialised = volume.scheme->block_allocated(operation,
                                                     {.inode = inode,
