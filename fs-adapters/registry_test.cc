@@ -356,10 +356,12 @@ TEST_P(EverySystem, AReadErrorStopsNothingThatAnotherUserChanges) {
        .second_sectors = log_sectors_});
   os::Account account{.name = "user"}, other{.name = "other"};
   machine.system.syncer.start();
+  std::unique_ptr<MountedSystem> mounted;  // longer than its daemons
   machine.system.run_as(account, [&] {
-    auto mounted = system().mount(machine.system, {});
-    ASSERT_TRUE(mounted) << mounted.error().message();
-    Vfs& vfs = (*mounted)->vfs();
+    auto made = system().mount(machine.system, {});
+    ASSERT_TRUE(made) << made.error().message();
+    mounted = *std::move(made);
+    Vfs& vfs = mounted->vfs();
     bool done = false;
     machine.system.executor.spawn(os::Executor::Kind::user, other, [&] {
       for (int i = 0; i < 200; ++i) {
@@ -373,10 +375,11 @@ TEST_P(EverySystem, AReadErrorStopsNothingThatAnotherUserChanges) {
     for (int i = 0; i < 5; ++i) EXPECT_FALSE(vfs.pwrite(*bad, 100, std::vector<std::byte>(10)));
     while (!done) machine.system.executor.sleep_until(machine.system.executor.now() + model::kMillisecondNs);
     EXPECT_TRUE(vfs.mkdir("after", 0755));
-    (*mounted)->abandon();
+    mounted->abandon();
     machine.disk.power_cut();
   });
   machine.system.executor.halt();
+  mounted.reset();
 }
 
 TEST_P(EverySystem, NamesTheLimitOfDevicesThatAreTooLarge) {

@@ -182,10 +182,12 @@ void ImageTarget::make() {
                                                .second_sectors = disk.log_bytes / kSectorBytes});
   os::Account account{.name = "user"};
   machine.system.syncer.start();
+  std::unique_ptr<MountedSystem> mounted;  // longer than its daemons
   machine.system.run_as(account, [&] {
-    auto mounted = format_.system->mount(machine.system, {});
-    ASSERT_TRUE(mounted) << name() << ": " << mounted.error().message();
-    Vfs& vfs = (*mounted)->vfs();
+    auto mount = format_.system->mount(machine.system, {});
+    ASSERT_TRUE(mount) << name() << ": " << mount.error().message();
+    mounted = *std::move(mount);
+    Vfs& vfs = mounted->vfs();
     using tree::bench::Fsync;
     using tree::bench::put_file;
     EXPECT_TRUE(vfs.mkdir("d", 0755) && vfs.mkdir("d/e", 0755));
@@ -199,7 +201,7 @@ void ImageTarget::make() {
       EXPECT_TRUE(vfs.close(*file));
     }
     EXPECT_TRUE(vfs.sync());
-    if (Snapshots* const snapshots = (*mounted)->snapshots()) {
+    if (Snapshots* const snapshots = mounted->snapshots()) {
       EXPECT_TRUE(snapshots->make("one"));
     }
     EXPECT_TRUE(vfs.rename("small", "d/moved", RenameMode::replace));
@@ -207,10 +209,11 @@ void ImageTarget::make() {
     const auto open = vfs.open("nameless", {.create = true});
     EXPECT_TRUE(open && vfs.unlink("nameless"));
     put_file(vfs, "last", "y", Fsync::yes);
-    (*mounted)->abandon();
+    mounted->abandon();
     machine.disk.power_cut();
   });
   machine.system.executor.halt();
+  mounted.reset();
   image_.assign(stores.bytes().begin(), stores.bytes().end());
 }
 
