@@ -73,23 +73,25 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
   }
   enum class End : std::uint8_t { unmount, abandon };
   /// Mounts, calls it, and ends in that way. What it counts at the end is left in `counted_`.
-  void with_mounted(const std::function<void(Vfs&)>& body, End end) {
+  void with_mounted(const std::function<void(Vfs&)>& body, End end) { with_mounted(system(), body, end); }
+  void with_mounted(const SystemUnderTest& by, const std::function<void(Vfs&)>& body, End end) {
     with_mounted([&](Vfs& vfs, os::System&) { body(vfs); }, end,
-                 system().description().syncer.value_or(os::SyncerOptions{}));
+                 by.description().syncer.value_or(os::SyncerOptions{}), &by);
   }
   void with_mounted(const std::function<void(Vfs&, os::System&)>& body, End end,
-                    const os::SyncerOptions& syncer) {
+                    const os::SyncerOptions& syncer, const SystemUnderTest* by = nullptr) {
+    const SystemUnderTest& mounts = by == nullptr ? system() : *by;
     os::MemoryMachine machine(
         *image_,
-        {.system = {.queue = system().description().queue,
-                    .cache = {.block_copy = system().description().block_copy, .structures_count = true},
+        {.system = {.queue = mounts.description().queue,
+                    .cache = {.block_copy = mounts.description().block_copy, .structures_count = true},
                     .syncer = syncer},
          .second_sectors = log_sectors_});
     os::Account account{.name = "user"};
     machine.system.syncer.start();
     machine.system.run_as(account, [&] {
-      auto mounted = system().mount(machine.system, {});
-      ASSERT_TRUE(mounted) << mounted.error().message();
+      auto mounted = mounts.mount(machine.system, {});
+      ASSERT_TRUE(mounted) << mounts.name() << ": " << mounted.error().message();
       body((*mounted)->vfs(), machine.system);
       EXPECT_TRUE((*mounted)->owes_nothing() || end == End::abandon);
       counted_ = (*mounted)->space_counts();
@@ -185,6 +187,23 @@ TEST_P(EverySystem, IsCleanAndCountsWhatACheckCountsWhenItHasBeenUnmounted) {
     EXPECT_EQ(report->space, counted_) << disk;
     expect_something();
     with_mounted([](Vfs& vfs) { EXPECT_TRUE(vfs.stat("d/f")); }, End::unmount);
+  }
+}
+
+TEST_P(EverySystem, MountsEachLabDiskAfterTheSystemThatUsesItFirst) {
+  for (const char* name : {"plain", "tiny", "deep", "used"}) {
+    const auto disk = system().lab_disk(name);
+    if (!disk) continue;
+    make(name);
+    if (!disk->used_by.empty()) {
+      const auto first = type().find_system(disk->used_by);
+      ASSERT_TRUE(first) << name << ": " << first.error().message();
+      EXPECT_FALSE((*first)->control()) << name;
+      with_mounted(
+          **first, [](Vfs& vfs) { EXPECT_TRUE(vfs.mkdir("used", 0755) && vfs.sync()); },
+          disk->cut ? End::abandon : End::unmount);
+    }
+    with_mounted([&](Vfs& vfs) { EXPECT_TRUE(vfs.list("")) << name; }, End::unmount);
   }
 }
 
@@ -313,6 +332,74 @@ TEST_P(EverySystem, ChangesNamesAndAttributes) {
       },
       End::unmount);
   expect_nothing_found();
+}
+
+/// Two users: one changes a block that cannot be read, which changes nothing; the other one makes directories.
+TEST_P(EverySystem, AReadErrorStopsNothingThatAnotherUserChanges) {
+  make("plain");
+  with_mounted(
+      [](Vfs& vfs) {
+        put_file(vfs, "bad", std::string(3 * 8192, 'b'));
+        EXPECT_TRUE(vfs.sync());
+      },
+      End::unmount);
+  const auto reader = type().open_image(*image_);
+  ASSERT_TRUE(reader) << reader.error().message();
+  const auto content = (*reader)->content(*(*reader)->lookup("bad"));
+  ASSERT_TRUE(content && !content->empty());
+  const std::uint64_t lba = content->front().lba;
+  os::MemoryMachine machine(
+      *image_,
+      {.system = {.queue = system().description().queue,
+                  .cache = {.block_copy = system().description().block_copy}},
+       .faults = {{.op = model::Op::read, .sectors = {lba, lba + 1}, .times = os::DiskFault::kForGood}},
+       .second_sectors = log_sectors_});
+  os::Account account{.name = "user"}, other{.name = "other"};
+  machine.system.syncer.start();
+  std::unique_ptr<MountedSystem> mounted;  // longer than its daemons
+  machine.system.run_as(account, [&] {
+    auto made = system().mount(machine.system, {});
+    ASSERT_TRUE(made) << made.error().message();
+    mounted = *std::move(made);
+    Vfs& vfs = mounted->vfs();
+    bool done = false;
+    machine.system.executor.spawn(os::Executor::Kind::user, other, [&] {
+      for (int i = 0; i < 200; ++i) {
+        EXPECT_TRUE(vfs.mkdir(fmt::format("d{}", i), 0755)) << i;
+        machine.system.executor.sleep_until(machine.system.executor.now() + model::kMillisecondNs / 10);
+      }
+      done = true;
+    });
+    const auto bad = vfs.open("bad", {});
+    ASSERT_TRUE(bad);
+    for (int i = 0; i < 5; ++i) EXPECT_FALSE(vfs.pwrite(*bad, 100, std::vector<std::byte>(10)));
+    while (!done) machine.system.executor.sleep_until(machine.system.executor.now() + model::kMillisecondNs);
+    EXPECT_TRUE(vfs.mkdir("after", 0755));
+    mounted->abandon();
+    machine.disk.power_cut();
+  });
+  machine.system.executor.halt();
+  mounted.reset();
+}
+
+TEST_P(EverySystem, NamesTheLimitOfDevicesThatAreTooLarge) {
+  class Huge final : public model::SectorStore {
+   public:
+    std::uint64_t sectors() const override { return std::uint64_t{1} << 48U; }
+    Result<void> read(std::uint64_t, std::span<std::byte>) const override {
+      return fail("huge", "is not read");
+    }
+    Result<void> write(std::uint64_t, std::span<const std::byte>) override {
+      return fail("huge", "is not written");
+    }
+    Result<void> write_zeroes(std::uint64_t, std::uint64_t) override {
+      return fail("huge", "is not written");
+    }
+  } huge;
+  const auto made = type().mkfs(huge, {});
+  ASSERT_FALSE(made);
+  EXPECT_TRUE(made.error().subject.starts_with("mkfs")) << made.error().message();
+  EXPECT_FALSE(made.error().remedy.empty());
 }
 
 TEST_P(EverySystem, AnInodeNameNeverMeetsTheFileThatHasTheNumberNext) {

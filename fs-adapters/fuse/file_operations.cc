@@ -53,12 +53,14 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
   const auto path = path_of(request, parent, name);
   if (!path) return reply_error(request, path.error());
   OpenOptions options = options_of(info->flags);
-  options.create = true;
-  options.exclusive = (info->flags & O_EXCL) != 0;
+  options.create = options.exclusive = true;
   options.mode = mode & 07777U;
-  const auto file = service.vfs.open(*path, options);
+  auto file = service.vfs.open(*path, options);
+  const bool is_there = !file && file.error().value == EEXIST && (info->flags & O_EXCL) == 0;
+  options.exclusive = false;
+  if (is_there) file = service.vfs.open(*path, options);
   if (!file) return reply_error(request, file.error());
-  const auto given = give_to_caller(request, *path);
+  const auto given = is_there ? VfsResult<void>() : give_to_caller(request, *path, Made::other);
   const auto entry = given ? entry_of(service, *path) : tl::unexpected(given.error());
   if (!entry) {
     close_again(service.vfs, *file);

@@ -143,9 +143,11 @@ void readlink(fuse_req_t request, fuse_ino_t node) {
 }
 
 /// After a name has been made: whose it is, and the answer.
-void reply_made(fuse_req_t request, const std::string& path, const VfsResult<void>& made) {
+void reply_made(fuse_req_t request, const std::string& path, const VfsResult<void>& made,
+                Made what = Made::other) {
   if (!made) return reply_error(request, made.error());
-  if (const auto given = give_to_caller(request, path); !given) return reply_error(request, given.error());
+  if (const auto given = give_to_caller(request, path, what); !given)
+    return reply_error(request, given.error());
   reply_entry(request, path);
 }
 
@@ -162,7 +164,7 @@ void mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
 void mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
   const auto path = path_of(request, parent, name);
   if (!path) return reply_error(request, path.error());
-  reply_made(request, *path, service_of(request).vfs.mkdir(*path, mode & 07777U));
+  reply_made(request, *path, service_of(request).vfs.mkdir(*path, mode & 07777U), Made::directory);
 }
 
 void symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {

@@ -63,10 +63,13 @@ VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path) 
   return entry;
 }
 
-VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path) {
+VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path, Made made) {
   const fuse_ctx* const caller = fuse_req_ctx(request);
   if (caller->uid == 0 && caller->gid == 0) return {};
-  return service_of(request).vfs.set_attributes(path, {.user = caller->uid, .group = caller->gid});
+  Vfs& vfs = service_of(request).vfs;
+  const auto given = vfs.set_attributes(path, {.user = caller->uid, .group = caller->gid});
+  if (!given) (void)(made == Made::directory ? vfs.rmdir(path) : vfs.unlink(path));
+  return given;
 }
 
 }  // namespace headcrash::fuse

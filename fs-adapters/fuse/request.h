@@ -45,7 +45,8 @@ std::int64_t nanoseconds_of(const timespec& time);
 /// What is at the path, counted as one more reference of the kernel's; it must be reported to it.
 VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path);
 
-/// What was just made belongs to who asked for it.
-VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path);
+/// What was just made gets the caller's user and group. If that fails it is removed again.
+enum class Made : std::uint8_t { directory, other };
+VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path, Made made);
 
 }  // namespace headcrash::fuse

@@ -10,6 +10,9 @@
 
 namespace headcrash::lfs {
 class Checker::State {
+  /// How often the blocks of all inodes may cover the device: so many overlaps are told one by one, and no more.
+  static constexpr std::uint64_t kTimesMost = 4;
+
   /// Who a run of sectors belongs to.
   struct Owner {
     Content content = Content::data;
@@ -30,6 +33,7 @@ class Checker::State {
       Owner owner;
     };
     std::vector<Owned> blocks;
+    std::uint64_t sectors = 0;  ///< of these
     std::string pointer_problem;
     struct Names {
       Sources sources;
@@ -75,6 +79,7 @@ class Checker::State {
     if (reader_) clear();
     reader_.reset();
     inodes_.clear();
+    sectors_ = 0;
     segments_.clear();
     allocated_.clear();
     has_report_ = false;
@@ -104,7 +109,12 @@ class Checker::State {
     for (InodeNumber number = 0; number < superblock().inodes; ++number)
       if (r().map()[number].allocated()) allocated_.push_back(number);
     for (const InodeNumber number : before_)
-      if (!r().map()[number].allocated()) inodes_[number].reset();
+      if (!r().map()[number].allocated()) forget_inode(inodes_[number]);
+  }
+
+  void forget_inode(std::unique_ptr<KeptInode>& kept) {
+    if (kept) sectors_ -= kept->sectors;
+    kept.reset();
   }
 
   /// Whether any came out otherwise.
@@ -116,7 +126,9 @@ class Checker::State {
         if (!kept->names || kept->names->sources.unchanged(*contents_)) continue;
         kept->names.reset();
       } else {
+        forget_inode(kept);
         kept = std::make_unique<KeptInode>(read_inode(number));
+        sectors_ += kept->sectors;
       }
       changed = true;
     }
@@ -130,7 +142,9 @@ class Checker::State {
     if (!inode) {
       kept.problem = inode.error().message();
     } else {
-      const auto done = r().each_block(*inode, [&](const ImageReader::Block& block) {
+      tree::BlockBudget budget(kTimesMost * superblock().log_sectors() - sectors_);
+      const auto done = r().each_block(*inode, budget, [&](const ImageReader::Block& block) {
+        kept.sectors += block.bytes / kSectorBytes;
         kept.blocks.push_back({block.address,
                                {static_cast<Content>(block.id.level), number, inode->version, block.id.index,
                                 block.bytes / kSectorBytes}});
@@ -438,6 +452,7 @@ class Checker::State {
   std::optional<ImageReader> reader_;
   std::vector<InodeNumber> allocated_, before_;
   std::vector<std::unique_ptr<KeptInode>> inodes_;      ///< by number
+  std::uint64_t sectors_ = 0;                           ///< of their blocks
   std::vector<std::unique_ptr<KeptSegment>> segments_;  ///< by number
   bool has_report_ = false;
   CheckReport report_;

@@ -268,6 +268,56 @@ TEST_P(CrashPoints, EveryOneIsRecoveredFrom) {
   crashes.expect_none();
 }
 
+/// More records between two flushes than one item of a region holds, as after thousands of renames.
+TEST(LfsCrashPoints, RenamesAreAtomicWhenRecordsAreSplit) {
+  Crashes crashes({.device_bytes = 12 << 20, .mkfs = {.segment_bytes = 512 << 10, .id = 3}});
+  crashes.run([](Machine&, Recorder& r) {
+    for (const char* path : {"p", "q", "p/ddddd"}) EXPECT_TRUE(r.fs().mkdir(path, 0755));
+    r.done();
+    for (int i = 0; i < 3000; ++i) {
+      const char* const names[] = {"p/ddddd", "q/ddddd"};
+      EXPECT_TRUE(r.fs().rename(names[i % 2], names[1 - i % 2], RenameMode::replace));
+      r.done();
+    }
+    r.write("f", 0, "synced", true);
+  });
+  crashes.look();
+  crashes.expect_none();
+}
+
+/// Several users rename at once and exchange directories; names are so long that items of records are full after
+/// two operations.
+TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
+  for (unsigned seed = 1; seed <= number_from_environment("HEADCRASH_CUT_SEEDS", 4); ++seed) {
+    Crashes crashes(
+        {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}});
+    crashes.run([&](Machine&, Recorder& r) {
+      std::mt19937 random(seed);
+      std::vector<std::string> taken, free;
+      for (const char* parent : {"p", "q"}) {
+        EXPECT_TRUE(r.fs().mkdir(parent, 0755));
+        for (const char letter : {'a', 'b', 'c', 'd', 'e', 'f'})
+          (letter < 'd' ? taken : free)
+              .push_back(std::string(parent) + "/" + std::string(100 + random() % 155, letter));
+      }
+      for (const std::string& path : taken) EXPECT_TRUE(r.fs().mkdir(path, 0755));
+      r.sync();
+      for (int i = 0; i < 120; ++i) {
+        std::string& from = taken[random() % taken.size()];
+        const bool exchange = random() % 3 == 0;
+        std::string& to = exchange ? taken[random() % taken.size()] : free[random() % free.size()];
+        EXPECT_TRUE(r.fs().rename(from, to, exchange ? RenameMode::exchange : RenameMode::replace));
+        if (!exchange) std::swap(from, to);
+        r.done();
+        if (random() % 30 == 0) r.write("f", 0, std::string(1 + random() % 900, 'f'), true);
+      }
+      r.write("f", 0, "last", true);
+    });
+    crashes.look();
+    crashes.expect_none();
+  }
+}
+
 /// A usage table of more blocks than a segment has room for.
 /// HEADCRASH_CUT_STEP=1 in the environment: all of the moments, not one in five.
 TEST(LfsCrashPoints, WithALongUsageTable) {

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kFixedBytes = 32;    // Sprite's shortest entry was as long
 constexpr std::size_t kCreatedBytes = 20;  // user, group, time, target's length
 constexpr std::size_t kTargetMax = 4095;
+constexpr std::uint8_t kMoreFollows = 2;  // 1: of earlier versions, which set it in the last record, too
 
 std::size_t round_up_4(std::size_t bytes) {
   return (bytes + 3) / 4 * 4;
@@ -34,7 +35,7 @@ std::optional<NameRecord> decode(std::span<const std::byte> b) {
     return std::nullopt;
   NameRecord record;
   record.operation = static_cast<NameOperation>(operation);
-  record.more_follows = (load8(b, 3) & 1U) != 0;
+  record.more_follows = (load8(b, 3) & kMoreFollows) != 0;
   record.directory = load32(b, 4);
   record.directory_generation = load32(b, 8);
   record.target = load32(b, 12);
@@ -77,7 +78,7 @@ void append(const NameRecord& record, std::vector<std::byte>& into) {
   const auto b = std::span(into).last(bytes);
   store16(b, 0, static_cast<std::uint16_t>(bytes));
   store8(b, 2, static_cast<std::uint8_t>(record.operation));
-  store8(b, 3, record.more_follows ? 1 : 0);
+  store8(b, 3, record.more_follows ? kMoreFollows : 0);
   store32(b, 4, record.directory);
   store32(b, 8, record.directory_generation);
   store32(b, 12, record.target);

@@ -3,8 +3,8 @@
 //
 // A record says how things stand after the change, so that it may be applied to what contains it already:
 // which inode a name in a directory leads to, or that it is gone, and the link counts that the operation has
-// left the two with. What makes up one operation (a rename) is in one region; all records but its last say
-// that more follow.
+// left the two with. The records of one operation (a rename) follow one another, and all but the last say that
+// more follow. They may be in several regions: recovery applies all of them or none.
 //
 // Source: Rosenblum 1992, section 4.5.1.2: opcode, location in the directory, and a copy of the entry. Ours
 // are the counts and generations, the attributes of what was created (a lost inode is made again from them)
@@ -31,7 +31,7 @@ enum class NameOperation : std::uint8_t {
 
 struct NameRecord {
   NameOperation operation = NameOperation::create;
-  bool more_follows = false;
+  bool more_follows = false;  ///< the next record belongs to the same operation
   InodeNumber directory = 0;
   std::uint32_t directory_generation = 0;
   std::uint16_t directory_links = 0;  ///< afterwards

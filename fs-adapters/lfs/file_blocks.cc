@@ -45,7 +45,7 @@ bool Store::has_room(std::uint64_t bytes) const {
 }
 
 void Store::mark_dirty(CoreInode& inode, BlockId block) {
-  ++changes_;
+  changes_.note();
   if (inode.dirty.insert(block).second) dirty_bytes_ += s_.block_bytes;
   if (to_write_.insert(inode.number).second) inode.dirty_since = executor.now();
   cache.mark_dirty(key_of(inode, block));
@@ -218,13 +218,14 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   if (inode.dirty.erase(block) != 0) dirty_bytes_ -= s_.block_bytes;
   inode.unplaced.erase(block);
   cache.discard(key_of(inode, block));
-  ++changes_;
+  changes_.note();
   return {};
 }
 
 /// Of the data blocks from `first` up to `end`, those below the index block; `empty`: nothing is left there.
 VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t first, std::uint64_t end,
-                                  bool& empty) {
+                                  tree::BlockBudget& budget, bool& empty) {
+  if (!budget.take()) return refuse(EIO);
   const std::uint32_t p = s_.pointers_per_block();
   std::vector<SectorAddress> pointers(p);
   {
@@ -255,7 +256,7 @@ VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t
     }
     bool child_empty = true;
     if (level != 0)
-      if (auto done = free_below(inode, child, first, end, child_empty); !done) return done;
+      if (auto done = free_below(inode, child, first, end, budget, child_empty); !done) return done;
     if (!child_empty) {
       empty = false;
       continue;
@@ -273,12 +274,13 @@ VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& tree_inode
     if (i < first || i >= end || (inode.disk.pointers[i] == 0 && !inode.dirty.contains(block))) continue;
     if (auto done = free_block(inode, block); !done) return done;
   }
+  tree::BlockBudget budget(s_.log_sectors());  // of index blocks
   for (std::uint8_t level = 1; level <= 3; ++level) {
     const BlockId index{level, 0};
     if (inode.disk.pointers[kDirectPointers + level - 1U] == 0 && !inode.dirty.contains(index)) continue;
     bool empty = true;
     if (auto done = free_below(inode, index, static_cast<std::uint64_t>(first),
-                               static_cast<std::uint64_t>(end), empty);
+                               static_cast<std::uint64_t>(end), budget, empty);
         !done)
       return done;
     if (!empty) continue;

@@ -47,7 +47,9 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
   if (s.segment_sectors < 8 * s.block_sectors() || s.segment_sectors > (64U << 20) / kSectorBytes)
     return "segment size";
   if (s.segments < 4 || s.segments > kSegmentsMax || s.reserve_segments >= s.segments) return "segments";
-  if (s.inodes <= kRootInode || s.inodes > (1U << 28)) return "number of inodes";
+  if (s.inodes <= kRootInode ||
+      s.inodes > std::min<std::uint64_t>(1U << 28, device_sectors * kInodesPerSector))
+    return "number of inodes";
   const std::uint64_t end = s.first_segment + std::uint64_t{s.segments} * s.segment_sectors;
   if (end > device_sectors || end > 0xffff'ffff) return "segments beyond the device";
   if (s.checkpoint_sectors != Checkpoint::sectors_for(s.map_blocks(), s.usage_blocks()))

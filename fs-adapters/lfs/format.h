@@ -103,6 +103,7 @@ struct Superblock {
     return std::uint64_t{usage_blocks()} * block_sectors() > segment_sectors / 2;
   }
   std::uint64_t segment_bytes() const { return std::uint64_t{segment_sectors} * kSectorBytes; }
+  std::uint64_t log_sectors() const { return std::uint64_t{segments} * segment_sectors; }  ///< all segments
   SectorAddress segment_start(SegmentNumber segment) const {
     return first_segment + segment * segment_sectors;
   }

@@ -172,10 +172,12 @@ Result<Inode> ImageReader::inode(InodeNumber number) const {
   return inode;
 }
 
-Result<void> ImageReader::visit_below(const Inode& inode, const Block& block,
+Result<void> ImageReader::visit_below(const Inode& inode, const Block& block, tree::BlockBudget& sectors,
                                       const std::function<void(const Block&)>& visit) const {
   if (!superblock_.holds(block.address, block.bytes / kSectorBytes))
     return fail(subject(inode.number), fmt::format("address {} is in no segment", block.address));
+  if (!sectors.take(block.bytes / kSectorBytes))
+    return fail(subject(inode.number), "more blocks lead to others than the device has");
   visit(block);
   if (block.id.level == 0) return {};
   const auto bytes = block_at(block.address, block.bytes);
@@ -190,18 +192,24 @@ Result<void> ImageReader::visit_below(const Inode& inode, const Block& block,
       return fail(subject(inode.number), "a block beyond the largest file");
     const BlockId id{level, static_cast<std::uint32_t>(first + i)};
     const Block below{id, address, superblock_.stored_bytes(inode.size_bytes, id)};
-    if (auto done = visit_below(inode, below, visit); !done) return done;
+    if (auto done = visit_below(inode, below, sectors, visit); !done) return done;
   }
   return {};
 }
 
 Result<void> ImageReader::each_block(const Inode& inode,
                                      const std::function<void(const Block&)>& visit) const {
+  tree::BlockBudget sectors(superblock_.log_sectors());
+  return each_block(inode, sectors, visit);
+}
+
+Result<void> ImageReader::each_block(const Inode& inode, tree::BlockBudget& sectors,
+                                     const std::function<void(const Block&)>& visit) const {
   for (std::uint32_t i = 0; i < kPointers; ++i) {
     if (inode.pointers[i] == 0) continue;
     const BlockId id = block_of_pointer(i);
     const Block block{id, inode.pointers[i], superblock_.stored_bytes(inode.size_bytes, id)};
-    if (auto done = visit_below(inode, block, visit); !done) return done;
+    if (auto done = visit_below(inode, block, sectors, visit); !done) return done;
   }
   return {};
 }
@@ -266,6 +274,7 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
     tree::DirectoryCursor cursor(bytes);
     while (const auto entry = cursor.next())
       if (entry->inode != 0) names.push_back({std::string(entry->name), entry->inode, entry->type});
+    if (names.size() > adapters::kImageNamesMax) return fail(subject(directory.number), "too many names");
   }
   return names;
 }

@@ -10,6 +10,7 @@
 
 #include "fs-adapters/lfs/contents.h"
 #include "fs-adapters/lfs/format.h"
+#include "fs-adapters/tree/block_budget.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::lfs {
@@ -51,6 +52,9 @@ class ImageReader {
     std::uint32_t bytes = 0;  ///< in the log
   };
   Result<void> each_block(const Inode& inode, const std::function<void(const Block&)>& visit) const;
+  /// The same; an error, too, when its blocks have more sectors than that.
+  Result<void> each_block(const Inode& inode, tree::BlockBudget& sectors,
+                          const std::function<void(const Block&)>& visit) const;
   Result<SectorAddress> address_of(const Inode& inode, BlockId block) const;
 
   /// "." and "..", too; in their order.
@@ -94,7 +98,7 @@ class ImageReader {
   /// Without "." and "..".
   Result<std::vector<NamedInode>> names(std::uint64_t directory) const;
   Result<std::vector<std::byte>> block_at(SectorAddress address, std::uint32_t bytes) const;
-  Result<void> visit_below(const Inode& inode, const Block& block,
+  Result<void> visit_below(const Inode& inode, const Block& block, tree::BlockBudget& sectors,
                            const std::function<void(const Block&)>& visit) const;
 
   const model::SectorStore* store_;

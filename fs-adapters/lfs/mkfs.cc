@@ -15,6 +15,7 @@ constexpr std::uint32_t kSegmentsMin = 16;
 constexpr std::uint32_t kReserveSegmentsMin = 7;
 constexpr std::uint32_t kAlignBytesMax = 64 << 20;
 constexpr std::uint32_t kInodesMin = 64;
+constexpr std::uint64_t kSectorsMax = std::uint64_t{1} << 32U;  // addresses have 32 bits
 
 std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
   return static_cast<std::uint32_t>((value + unit - 1) / unit * unit);
@@ -30,6 +31,11 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
                .block_bytes = o.block_bytes,
                .segment_sectors = o.segment_bytes / kSectorBytes,
                .checksums = o.checksums};
+  if (device_sectors > kSectorsMax)
+    return fail("mkfs",
+                fmt::format("a device of {} bytes is larger than {} bytes, which 32 bits address",
+                            device_sectors * kSectorBytes, kSectorsMax * kSectorBytes),
+                "give a device of at most 2T");
   const std::uint64_t inodes = device_sectors * kSectorBytes / o.bytes_per_inode;
   s.inodes = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(inodes, kInodesMin, 1U << 28));
   s.segments =
@@ -40,7 +46,7 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
     s.checkpoints[0] = round_up(kSuperblockAddress + 1, unit);
     s.checkpoints[1] = round_up(s.checkpoints[0] + s.checkpoint_sectors, unit);
     s.first_segment = round_up(s.checkpoints[1] + s.checkpoint_sectors, o.align_bytes / kSectorBytes);
-    if (s.first_segment + std::uint64_t{s.segments} * s.segment_sectors <= device_sectors) break;
+    if (s.first_segment + s.log_sectors() <= std::min(device_sectors, kSectorsMax - 1)) break;
   }
   if (s.segments < kSegmentsMin)
     return fail("mkfs", fmt::format("fewer than {} segments of {} bytes", kSegmentsMin, o.segment_bytes),

@@ -20,6 +20,7 @@
 #include "fs-adapters/lfs/image_reader.h"
 #include "fs-adapters/lfs/store.h"
 #include "fs-adapters/lfs/summarized_blocks.h"
+#include "fs-adapters/tree/block_budget.h"
 #include "fs-adapters/tree/directory.h"
 #include "fs-adapters/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
@@ -38,7 +39,7 @@ tl::unexpected<Error> unreadable(const char* what) {
 /// Works on a store that has been loaded from a checkpoint.
 class Recovery {
  public:
-  explicit Recovery(Store& store) : st_(store), s_(store.s_) {}
+  explicit Recovery(Store& store) : st_(store), s_(store.s_), budget_(4 * s_.log_sectors()) {}
 
   VfsResult<void> roll_forward(std::uint64_t epoch) {
     if (auto followed = follow_log(epoch); !followed) return followed;
@@ -113,13 +114,23 @@ class Recovery {
     if (!region_complete(*summary, s_, bytes)) return false;
     const auto records = records_of(*summary, bytes);
     if (!records) return false;
-    for (const NameRecord& record : *records) records_.emplace_back(summary->sequence, record);
+    take_records(*summary, *records);
     take_blocks(*summary, address);
     take_inodes(*summary, address, bytes);
     take_index_blocks(*summary, address, bytes);
     move_end(segment, offset, *summary, address);
     ++st_.counters_.regions_rolled_forward;
     return true;
+  }
+
+  /// All records of an operation or none: without the last one, the power went before the rest was written.
+  void take_records(const Summary& summary, const std::vector<NameRecord>& records) {
+    for (const NameRecord& record : records) {
+      unfinished_.push_back(record);
+      if (record.more_follows) continue;
+      for (NameRecord& one : unfinished_) records_.emplace_back(summary.sequence, std::move(one));
+      unfinished_.clear();
+    }
   }
 
   /// The checkpoint has another copy of the inode, so that what is dead by this one has to be found.
@@ -284,8 +295,9 @@ class Recovery {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
     const std::uint32_t new_bytes = s_.stored_bytes(after.size_bytes, id);
     if (old_address == new_address && old_bytes == new_bytes) return {};
-    for (const SectorAddress address : {old_address, new_address})
-      if (address != 0 && !s_.holds(address, 1)) return refuse(EIO);
+    for (const auto& [address, bytes] :
+         {std::pair{old_address, old_bytes}, std::pair{new_address, new_bytes}})
+      if (address != 0 && (!s_.holds(address, bytes / kSectorBytes) || !budget_.take())) return refuse(EIO);
     if (old_address != 0) st_.drop_live(old_address, old_bytes);
     if (new_address != 0) st_.add_live(new_address, new_bytes, modified_ns_);
     if (id.level == 0) return {};
@@ -412,10 +424,12 @@ class Recovery {
   const Superblock& s_;
   Operation operation_;
   std::map<InodeNumber, Written> written_;
-  std::vector<std::pair<std::uint64_t, NameRecord>> records_;
-  SummarizedBlocks blocks_;  ///< of files that the checkpoint did not know
+  std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< of whole operations
+  std::vector<NameRecord> unfinished_;                         ///< of one whose last record has not come
+  SummarizedBlocks blocks_;                                    ///< of files that the checkpoint did not know
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;  ///< of the log, by their places in it
   std::int64_t modified_ns_ = 0;
+  tree::BlockBudget budget_;  ///< of old and new copies, of all files
 };
 
 Result<void> Store::load_tables(const Checkpoint& c) {

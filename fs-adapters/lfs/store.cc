@@ -37,6 +37,7 @@ Store::Store(os::System& system, const Superblock& superblock, const MountOption
       gate_(system.executor),
       checkpoint_lock_(system.executor),
       clean_lock_(system.executor),
+      changes_(system.executor),
       random_(superblock.id * 2654435761ULL + 1) {
   cache.hooks(this);
   taken_[0] = taken_[1] = true;
@@ -110,7 +111,8 @@ VfsResult<void> Store::load(CoreInode& inode) {
   const auto bytes = sector->bytes().subspan(std::size_t{entry.slot} * kInodeBytes, kInodeBytes);
   if (!inode_intact(bytes, s_)) return refuse(EIO);
   const Inode found = decode_inode(bytes);
-  if (found.number != inode.number || !found.allocated() || found.size_bytes > s_.file_bytes_max())
+  if (found.number != inode.number || !found.allocated() ||
+      !found.has_possible_size(s_.file_bytes_max(), s_.log_sectors() * kSectorBytes))
     return refuse(EIO);
   inode.disk = found;
   inode.placed_size = found.size_bytes;
@@ -192,7 +194,7 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
 
 void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
-  ++changes_;
+  changes_.note();
   if (inode.removed) return;
   inode.changed = true;
   if (to_write_.insert(inode.number).second) inode.dirty_since = executor.now();
@@ -262,7 +264,7 @@ void Store::remove(CoreInode& inode) {
   cache.discard_object(inode.number);
   // A damaged directory may lead to one that is none.
   if (taken_[inode.number]) --files_;
-  ++changes_;
+  changes_.note();
   want_tick();
   inode.lock.unlock();
   --inode.references;
@@ -273,11 +275,25 @@ void Store::remove(CoreInode& inode) {
 
 void Store::record(Operation& operation, NameRecord record) {
   if (recovering_) return;
-  record.more_follows = operation.compound;
-  append(record, records_);
+  operation.records.push_back(std::move(record));
   want_tick();
   ++records_made_;
-  ++changes_;
+  changes_.note();
+}
+
+void Store::log_records(Operation& operation) {
+  for (NameRecord& record : operation.records) {
+    record.more_follows = &record != &operation.records.back();
+    append(record, records_);
+  }
+  operation.records.clear();
+}
+
+void Store::end_compound(Operation& operation) {
+  if (!operation.compound) return;
+  operation.compound = false;
+  log_records(operation);
+  if (--compounds_ == 0) no_compound_.wake_all();
 }
 
 void Store::record_links(Operation& operation, const tree::CoreInode& inode) {
@@ -321,6 +337,7 @@ VfsResult<void> Store::link_added(tree::Operation& tree_operation, const tree::L
   record(operation, std::move(added));
   if (addition.replaced.inode != nullptr) record_links(operation, *addition.replaced.inode);
   if (addition.replaced.parent != nullptr) record_links(operation, *addition.replaced.parent);
+  if (!operation.compound) log_records(operation);
   write_delayed(std::move(directory_block));
   return {};
 }
@@ -344,10 +361,7 @@ VfsResult<void> Store::link_removed(tree::Operation& tree_operation, const tree:
   record(operation, std::move(removed));
   if (removal.dropped.parent != nullptr && removal.dropped.parent != &removal.directory)
     record_links(operation, *removal.dropped.parent);
-  if (operation.compound) {
-    operation.compound = false;
-    if (--compounds_ == 0) no_compound_.wake_all();
-  }
+  operation.compound ? end_compound(operation) : log_records(operation);
   write_delayed(std::move(directory_block));
   return {};
 }
@@ -406,11 +420,11 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     if (stopped_) return refuse(EIO);
     if (auto room = make_room_for_operation(); !room) return room;
     begin_operation();
-    const std::uint64_t changes = changes_;
     Operation operation;
+    const tree::ChangesByFiber::Watch watch(changes_);
     auto result = body(operation);
-    if (operation.compound && --compounds_ == 0) no_compound_.wake_all();
-    if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes) stop();
+    end_compound(operation);
+    if (!result && result.error().value == EIO && !operation.sync_failed && watch.changed()) stop();
     end_operation();
     if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_) return result;
     // What has been freed counts when it has been written. A long write needs the room of several passes.

@@ -14,8 +14,8 @@
 // belongs to it. A flush holds the locks of the inodes that it writes, so that no inode or directory is
 // written in the middle of an operation; what others are at work on it passes over. Each region has the
 // directory log's records up to that moment (Rosenblum 1992, 4.5.1.2): a record is never later in the log than
-// the inodes and directory blocks that it tells of. A flush waits until no rename is half done, so that the
-// records of one operation are in one region.
+// the inodes and directory blocks that it tells of. A flush waits until no rename is half done. The records of
+// one operation follow one another, and recovery applies all of them or none, however regions divide them.
 //
 // Where the disk has a volatile cache it is flushed after the regions of an fsync, before a checkpoint region
 // (what it names is there) and after it (what it no longer names may be written over). Regions need no order
@@ -41,6 +41,8 @@
 #include "fs-adapters/lfs/format.h"
 #include "fs-adapters/lfs/region.h"
 #include "fs-adapters/os/system.h"
+#include "fs-adapters/tree/block_budget.h"
+#include "fs-adapters/tree/changes_by_fiber.h"
 #include "fs-adapters/tree/inode_store.h"
 
 namespace headcrash::lfs {
@@ -98,7 +100,8 @@ struct CoreInode : tree::CoreInode {
 std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {
-  bool compound = false;  ///< some of its records are there, and not all
+  bool compound = false;            ///< more changes of names follow, which belong to the same records
+  std::vector<NameRecord> records;  ///< not yet among those of the store: they follow one another there
 };
 
 struct Counters {
@@ -205,6 +208,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void end_operation();
   void record(Operation& operation, NameRecord record);
   void record_links(Operation& operation, const tree::CoreInode& inode);
+  /// Its records go into the log together, one after the other.
+  void log_records(Operation& operation);
+  void end_compound(Operation& operation);
   VfsResult<void> make_room_for_operation();
   void wake_writer();
   void tick();
@@ -223,7 +229,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> mark_index_dirty(CoreInode& inode, BlockId block);
   VfsResult<void> free_block(CoreInode& inode, BlockId block);
   VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first, std::uint64_t end,
-                             bool& empty);
+                             tree::BlockBudget& budget, bool& empty);
   std::uint32_t buffer_bytes(const CoreInode& inode, BlockId block, std::uint32_t at_least) const;
   os::HeldBuffer resized(os::HeldBuffer buffer, std::uint32_t bytes);
   VfsResult<os::HeldBuffer> placed_block(CoreInode& inode, BlockId id);
@@ -352,7 +358,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
 
   std::vector<std::byte> records_;  ///< not yet in the log
   std::size_t records_made_ = 0;
-  std::uint32_t compounds_ = 0;  ///< operations with some of their records there
+  std::uint32_t compounds_ = 0;  ///< operations that have changed some of their names
   os::WaitQueue no_compound_;
 
   std::uint32_t operations_ = 0;
@@ -365,7 +371,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::int64_t given_by_last_pass_ = 0;  ///< segments
   os::TimeNs checkpoint_at_ = 0;
   std::uint64_t cleaned_unfinished_ = 0;  ///< cleaned, and not yet clean for a checkpoint
-  std::uint64_t changes_ = 0;
+  tree::ChangesByFiber changes_;
   std::uint64_t random_ = 0;
   bool recovering_ = false;
   bool coming_up_ = false;  ///< until the mount's own checkpoint

@@ -304,6 +304,7 @@ void Store::let_go_of_freed(Generation& generation) {
 }
 
 void Store::give_back(BlockAddress address) {
+  if (!space_.taken(address)) return stop();  // two things had it: the disk is damaged
   cache.discard(key_of(address));
   space_.give_back(address);
 }

@@ -75,6 +75,7 @@ tl::unexpected<Errno> Store::no_room_kept() {
 }
 
 std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress near) {
+  changes_.note();
   const auto address = space_.allocate(near);
   if (!address) return address;
   generation.freed.erase(*address);
@@ -83,6 +84,7 @@ std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress
 }
 
 void Store::release(Generation& generation, BlockAddress address) {
+  changes_.note();
   // Of a damaged disk only: somebody else has given it back, or has it, too.
   if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address)) return stop();
   const bool older_writes_it = closing_ && &generation != closing_.get() &&
@@ -101,6 +103,7 @@ void Store::release(Generation& generation, BlockAddress address) {
 }
 
 void Store::set_dirty(Generation& generation, BlockAddress address, Kind kind) {
+  changes_.note();
   cache.mark_dirty(key_of(address));
   if (kind == Kind::metadata || options_.data != DataMode::unordered) generation.outstanding.insert(address);
 }
@@ -299,6 +302,7 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
   if (at == 0) return true;
   if (level == 0) {
     release(generation, at);
+    if (stopped_) return refuse(EIO);  // it was met before: pointers lead to it again and again
     inode.disk.blocks -= std::min(inode.disk.blocks, 1U);
     at = 0;
     return true;

@@ -46,7 +46,9 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
   if (s.log_blocks >= s.blocks) return "blocks of the log";
   if (s.blocks <= s.first_block() || std::uint64_t{s.blocks} * s.sectors_per_block() > device_sectors)
     return "blocks beyond the device";
-  if (s.inodes <= kRootInode || s.inodes > kInodesMax) return "number of inodes";
+  const std::uint64_t records = std::uint64_t{s.blocks} * (s.block_bytes / kInodeBytes);
+  if (s.inodes <= kRootInode || s.inodes > std::min<std::uint64_t>(kInodesMax, records))
+    return "number of inodes";
   for (const BlockAddress root : {s.record_map, s.inode_map, s.block_map})
     if (!s.holds(root)) return "root of a tree";
   if (s.snapshot_table != 0 && !s.holds(s.snapshot_table)) return "table of snapshots";
@@ -234,7 +236,9 @@ Result<std::optional<Inode>> decode_inode(std::span<const std::byte> r, InodeNum
   if (inode.number != number) return refuse_it("another one is in its place");
   if (!inode.is_directory() && !inode.is_regular() && !inode.is_symlink())
     return refuse_it("its mode makes no sense");
-  if (inode.size_bytes > superblock.file_bytes_max()) return refuse_it("it is larger than a file can be");
+  if (!inode.has_possible_size(superblock.file_bytes_max(),
+                               std::uint64_t{superblock.blocks} * superblock.block_bytes))
+    return refuse_it("it is larger than a file or a directory can be");
   return std::optional<Inode>(inode);
 }
 

@@ -148,11 +148,12 @@ Result<Inode> ImageReader::inode(InodeNumber number) const {
   return **found;
 }
 
-Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block,
+Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block, tree::BlockBudget& budget,
                                       const std::function<bool(const Block&)>& visit) const {
   if (block.address == 0) return true;
   if (!s_.holds(block.address))
     return fail(subject(inode.number), fmt::format("there is no block {}", block.address));
+  if (!budget.take()) return fail(subject(inode.number), "more blocks lead to others than the device has");
   if (!visit(block)) return false;
   if (block.level == 0) return true;
   const auto bytes = block_at(block.address);
@@ -165,7 +166,7 @@ Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block,
                       load32(*bytes, std::size_t{i} * kPointerBytes)};
     if (below.address != 0 && below.index >= s_.blocks_per_file_max())
       return fail(subject(inode.number), "a block beyond the largest file");
-    auto done = visit_below(inode, below, visit);
+    auto done = visit_below(inode, below, budget, visit);
     if (!done || !*done) return done;
   }
   return true;
@@ -174,10 +175,11 @@ Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block,
 Result<void> ImageReader::each_block(const Inode& inode,
                                      const std::function<bool(const Block&)>& visit) const {
   std::uint64_t start = 0, span = 1;
+  tree::BlockBudget budget(s_.blocks);
   for (std::uint32_t i = 0; i < inode.pointers.size(); ++i) {
     const std::uint32_t level = i < kDirectPointers ? 0 : i - kDirectPointers + 1;
     if (level > 0) span *= s_.pointers_per_block();
-    const auto done = visit_below(inode, {level, start, inode.pointers[i]}, visit);
+    const auto done = visit_below(inode, {level, start, inode.pointers[i]}, budget, visit);
     if (!done) return pass_on(done);
     if (!*done) return {};
     start += span;
@@ -259,6 +261,7 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
     tree::DirectoryCursor cursor(bytes);
     while (const auto entry = cursor.next())
       if (entry->inode != 0) names.push_back({std::string(entry->name), entry->inode, entry->type});
+    if (names.size() > adapters::kImageNamesMax) return fail(subject(directory.number), "too many names");
   }
   return names;
 }

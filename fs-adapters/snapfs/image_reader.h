@@ -11,6 +11,7 @@
 
 #include "fs-adapters/snapfs/format.h"
 #include "fs-adapters/snapfs/snapshot_table.h"
+#include "fs-adapters/tree/block_budget.h"
 #include "plugin/model/store.h"
 
 namespace headcrash::snapfs {
@@ -92,7 +93,7 @@ class ImageReader {
   Result<BlockAddress> address_of(const Inode& inode, std::uint64_t block) const;
   Result<bool> visit_tree(BlockAddress at, const TreeShape& shape, std::uint32_t level,
                           std::uint32_t first_leaf, const VisitTree& visit) const;
-  Result<bool> visit_below(const Inode& inode, const Block& block,
+  Result<bool> visit_below(const Inode& inode, const Block& block, tree::BlockBudget& budget,
                            const std::function<bool(const Block&)>& visit) const;
 
   const model::SectorStore* store_;

@@ -13,6 +13,7 @@ using namespace little_endian;
 namespace {
 
 constexpr std::uint32_t kInodesMin = 16;
+constexpr std::uint64_t kBlocksMax = 0xffff'ffff;
 constexpr std::uint32_t kFreeBlocksMin = 64;  // copy-on-write works with what is free
 
 /// Blocks one after the other from the first one on.
@@ -59,11 +60,22 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
                .generation = 1,
                .clean = true,
                .time = o.time};
-  s.blocks = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(device_sectors / s.sectors_per_block(), 0xffff'ffff));
+  if (device_sectors / s.sectors_per_block() > kBlocksMax)
+    return fail("mkfs",
+                fmt::format("a device of {} bytes has more than {} blocks of {} bytes, which 32 bits address",
+                            device_sectors * kSectorBytes, kBlocksMax, s.block_bytes),
+                "give a smaller device or larger blocks");
+  s.blocks = static_cast<std::uint32_t>(device_sectors / s.sectors_per_block());
+  const std::uint64_t inodes_max =
+      std::min<std::uint64_t>(1U << 28, std::uint64_t{s.blocks} * s.records_per_block());
+  if (o.inodes > inodes_max)
+    return fail(
+        "mkfs --inodes",
+        fmt::format("{} inodes are more than {}, which the device has room for", o.inodes, inodes_max),
+        fmt::format("give at most {}", inodes_max));
   const std::uint64_t by_size = device_sectors * kSectorBytes / o.bytes_per_inode;
-  s.inodes = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(o.inodes != 0 ? o.inodes : by_size, kInodesMin, 1U << 28));
+  s.inodes = static_cast<std::uint32_t>(std::max<std::uint64_t>(
+      std::min<std::uint64_t>(o.inodes != 0 ? o.inodes : by_size, inodes_max), kInodesMin));
   const std::uint64_t taken = s.first_block() + std::uint64_t{s.block_tree().blocks()} +
                               s.inode_tree().blocks() + s.record_tree().nodes + 2;
   if (s.blocks < taken + kFreeBlocksMin)

@@ -34,6 +34,7 @@ Store::Store(os::System& system, const Superblock& superblock, std::size_t slot,
       read_only_(!options.snapshot.empty()),
       open_(std::make_unique<Generation>(superblock.generation + 1)),
       committed_(superblock.generation),
+      changes_(system.executor),
       commit_lock_(system.executor),
       operation_ended_(system.executor),
       loaded_(system.executor),
@@ -176,6 +177,7 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation, tree::
 /// The generation gets its own copy: the next one may change the inode before this one has been written.
 void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
+  changes_.note();
   if (inode.removed) return;
   Operation* const operation = current_operation();
   Generation& generation = operation != nullptr ? generation_of(*operation) : generation_to_change();
@@ -412,9 +414,9 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     if (auto room = wait_for_barrier_and_room(); !room) return room;
     Operation operation;
     begin_operation(operation);
+    const tree::ChangesByFiber::Watch watch(changes_);
     auto result = body(operation);
-    if (!result && result.error().value == EIO && !operation.sync_failed && operation.generation != nullptr)
-      stop();
+    if (!result && result.error().value == EIO && !operation.sync_failed && watch.changed()) stop();
     end_operation(operation);
     if (result || result.error().value != ENOSPC || !again || stopped_ || !something_deferred() ||
         in_transaction())

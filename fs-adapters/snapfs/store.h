@@ -45,6 +45,7 @@
 #include "fs-adapters/snapfs/log_record.h"
 #include "fs-adapters/snapfs/snapshot_table.h"
 #include "fs-adapters/snapfs/space.h"
+#include "fs-adapters/tree/changes_by_fiber.h"
 #include "fs-adapters/tree/inode_store.h"
 
 namespace headcrash::snapfs {
@@ -374,6 +375,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint64_t committed_ = 0;          ///< by a superblock
   LogState log_;
   bool commit_scheduled_ = false;
+  tree::ChangesByFiber changes_;
   os::FiberLock commit_lock_;
   os::WaitQueue operation_ended_;
   std::unordered_map<const os::Fiber*, Operation*> operations_;

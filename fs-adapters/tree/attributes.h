@@ -42,6 +42,11 @@ struct Attributes {
   std::uint32_t user = 0, group = 0;
   bool operator==(const Attributes&) const = default;
 
+  /// False for a size that no file system leaves on a disk: a file longer than pointers reach, or a directory, which
+  /// has no holes, longer than the device.
+  bool has_possible_size(std::uint64_t file_bytes_max, std::uint64_t device_bytes) const {
+    return size_bytes <= file_bytes_max && (!is_directory() || size_bytes <= device_bytes);
+  }
   bool allocated() const { return mode != 0; }
   bool is_directory() const { return (mode & kTypeMask) == kTypeDirectory; }
   bool is_regular() const { return (mode & kTypeMask) == kTypeRegular; }

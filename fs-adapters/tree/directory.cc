@@ -19,7 +19,7 @@ std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, st
   return buffer.bytes().first(std::min<std::uint64_t>(buffer.bytes().size(), chunks * kChunkBytes));
 }
 
-/// Each block of a directory in turn, until `look` says that it has seen enough. Holes are passed over.
+/// Each block of a directory in turn, until `look` says that it has seen enough. EIO: a hole, which no directory has.
 template <typename Look>
 VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {
   const std::uint64_t size = directory.attributes.size_bytes, block_bytes = store.block_bytes();
@@ -27,7 +27,7 @@ VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {
   for (std::int64_t block = 0; block < blocks; ++block) {
     auto buffer = store.read_block(directory, block);
     if (!buffer) return pass_on_errno(buffer);
-    if (!*buffer) continue;
+    if (!*buffer) return refuse(EIO);
     if (look(block, chunks_of(store, directory, block, *buffer))) return {};
   }
   return {};

@@ -101,6 +101,9 @@ class FileSystem : public Vfs {
   VfsResult<NameInDirectory> walk_to_parent(std::string_view path, Operation* operation);
   VfsResult<std::string> target_of(CoreInode& link);
   VfsResult<InodeHandle> child(CoreInode& directory, std::string_view name, Operation* operation);
+  /// What an entry of a directory leads to. EIO: to nothing, or back to the directory or the root.
+  VfsResult<InodeHandle> named_inode(const CoreInode& directory, std::string_view name, InodeNumber number,
+                                     Operation* operation);
 
   // names.cc
   VfsResult<InodeHandle> make_node(Operation& operation, CoreInode& directory, std::string_view name,

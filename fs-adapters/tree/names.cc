@@ -92,7 +92,7 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
     const auto found = find_name(*store_, *at->directory, at->name);
     if (!found) return pass_on_errno(found);
     if (!*found) return refuse(ENOENT);
-    auto inode = store_->get((*found)->inode, &operation);
+    auto inode = named_inode(*at->directory, at->name, (*found)->inode, &operation);
     if (!inode) return pass_on_errno(inode);
     gone = std::move(*inode);
     const InodeLock lock(*gone);

@@ -35,8 +35,14 @@ VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view 
   const auto found = find_name(*store_, directory, name);
   if (!found) return pass_on_errno(found);
   if (!*found) return refuse(ENOENT);
-  auto inode = store_->get((*found)->inode, operation);
-  // An entry that leads to nothing: the damage is on the disk.
+  return named_inode(directory, name, (*found)->inode, operation);
+}
+
+VfsResult<InodeHandle> FileSystem::named_inode(const CoreInode& directory, std::string_view name,
+                                               InodeNumber number, Operation* operation) {
+  // No directory is below itself. Its lock is held.
+  if (name != ".." && (number == directory.number || number == store_->root())) return refuse(EIO);
+  auto inode = store_->get(number, operation);
   if (inode && !(*inode)->attributes.allocated()) return refuse(EIO);
   return inode;
 }

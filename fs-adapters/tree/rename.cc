@@ -215,7 +215,7 @@ VfsResult<void> FileSystem::lookup_both(Operation& operation, Rename& rename) {
     if (!there) return pass_on_errno(there);
     found = *there;
     if (!found) return {};
-    auto handle = store_->get(found->inode, &operation);
+    auto handle = named_inode(*at.directory, at.name, found->inode, &operation);
     if (!handle) return pass_on_errno(handle);
     inode = std::move(*handle);
     return {};

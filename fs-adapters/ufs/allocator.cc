@@ -34,8 +34,8 @@ auto ask_groups(std::uint32_t groups, std::uint32_t preferred, Ask ask) -> declt
 bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& extent) {
   const std::uint32_t index = geometry.index_in_group(extent.at);
   const std::uint32_t whole = geometry.fragments_per_block();
-  if (index % whole + extent.fragments > whole || index + extent.fragments > map.fragments() ||
-      !map.run_used(index, extent.fragments))
+  if (extent.fragments == 0 || index % whole + extent.fragments > whole ||
+      index + extent.fragments > map.fragments() || !map.run_used(index, extent.fragments))
     return false;
   map.free(index, extent.fragments);
   return true;
@@ -78,7 +78,7 @@ void Allocator::changed(std::uint32_t group, const Summary& totals, os::HeldBuff
   total.free_fragments += totals.free_fragments - mine.free_fragments;
   mine = totals;
   volume_.super.modified = true;
-  ++volume_.changes;
+  volume_.changes.note();
   volume_.cache.write_delayed(std::move(buffer));
 }
 
@@ -320,7 +320,10 @@ VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_
   }
   std::uint32_t group = is_directory ? group_for_directory() : volume_.geometry.group_of_inode(directory);
   if (options_.placement == Placement::spread)
-    for (group = 0; volume_.groups[group].free_inodes == 0;) ++group;  // the total says that there is one
+    group = static_cast<std::uint32_t>(
+        std::ranges::find_if(volume_.groups, [](const Summary& has) { return has.free_inodes != 0; }) -
+        volume_.groups.begin());
+  if (group == volume_.groups.size()) return refuse(ENOSPC);
   auto answer = ask_groups(volume_.geometry.groups(), group,
                            [&](std::uint32_t asked) { return inode_in(asked, {}, is_directory); });
   if (!answer) return pass_on_errno(answer);

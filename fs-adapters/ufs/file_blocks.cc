@@ -29,8 +29,11 @@ void clear(const CoreInode& inode, std::span<std::byte> bytes) {
   if (inode.disk.is_directory()) tree::format_chunks(bytes);
 }
 
-bool inside(const Volume& volume, FragmentAddress at) {
-  return volume.geometry.is_data(at);
+/// Whether a block of the file may be there.
+bool inside(const Volume& volume, const CoreInode& inode, std::int64_t block, FragmentAddress at) {
+  const Geometry& geometry = volume.geometry;
+  return geometry.is_run(
+      at, geometry.fragments_of_block(inode.disk.size_bytes, static_cast<std::uint64_t>(block)));
 }
 
 void add_sectors(Volume& volume, CoreInode& inode, std::uint32_t fragments) {
@@ -58,12 +61,18 @@ FragmentAddress pointer(CoreInode& inode, const PointerPlace& place) {
                       : inode_pointer(inode, place.index);
 }
 
-/// The place of what lies before it on the way through the file: what allocation follows.
-FragmentAddress before(CoreInode& inode, const PointerPlace& place) {
+/// The pointer in front of it, whatever it leads to.
+FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
   if (place.cached) return place.cached->behind;
   if (place.holder)
     return place.index == 0 ? 0 : load32(place.holder.bytes(), (std::size_t{place.index} - 1) * 4);
   return place.index == 0 || place.index >= kDirectPointers ? 0 : inode.disk.direct[place.index - 1];
+}
+
+/// The place of the preceding block of the file, which allocation follows; 0: there is none, or its pointer is damaged.
+FragmentAddress before(const Volume& volume, CoreInode& inode, const PointerPlace& place) {
+  const FragmentAddress at = pointer_before(inode, place);
+  return volume.geometry.is_data(at) ? at : 0;
 }
 
 /// A whole block for a pointer that leads nowhere yet. The pointer is set; its holder stays held, changed.
@@ -71,7 +80,7 @@ VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, C
                                          PointerPlace& place, BlockKind kind, const BlockWanted& wanted,
                                          std::uint32_t fragments) {
   const std::int64_t block = wanted.block;
-  auto at = volume.allocator.allocate(inode, block, before(inode, place), fragments);
+  auto at = volume.allocator.allocate(inode, block, before(volume, inode, place), fragments);
   if (!at) return pass_on_errno(at);
   const bool indirect = kind == BlockKind::indirect;
   const os::BufferKey key = indirect ? Volume::place(*at) : Volume::block_of(inode.number, block);
@@ -121,13 +130,13 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   auto extended = volume.allocator.extend(inode, old_at, have, want);
   if (!extended) return pass_on_errno(extended);
   if (!*extended) {
-    auto other = volume.allocator.allocate(inode, block, block == 0 ? 0 : inode.disk.direct[block - 1], want);
+    auto other = volume.allocator.allocate(inode, block, before(volume, inode, {.index = block}), want);
     if (!other) return pass_on_errno(other);
     at = *other;
   }
   os::HeldBuffer buffer = volume.cache.get(Volume::block_of(inode.number, block), content_of(inode),
                                            volume.lba(at), volume.bytes(want));
-  std::memcpy(buffer.bytes().data(), kept.data(), std::min(kept.size(), buffer.bytes().size()));
+  std::copy_n(kept.begin(), std::min(kept.size(), buffer.bytes().size()), buffer.bytes().begin());
   clear(inode, buffer.bytes().subspan(volume.bytes(have)));
   auto initialised = volume.scheme->block_allocated(operation,
                                                     {.inode = inode,
@@ -197,7 +206,7 @@ VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operatio
     PointerPlace place{.index = block};
     return allocate_block(volume, operation, inode, place, kind_of(inode), wanted, want);
   }
-  if (!inside(volume, at)) return refuse(EIO);
+  if (!inside(volume, inode, wanted.block, at)) return refuse(EIO);
   const std::uint32_t have = geometry.fragments_of_block(inode.disk.size_bytes, block);
   if (want <= have) return existing_block(volume, inode, wanted, at, have);
   return grow_fragments(volume, operation, inode, block, have, want);
@@ -233,7 +242,7 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
         return pass_on_errno(written);
     if (absent) at = static_cast<FragmentAddress>(next.key().block);
     next = {};
-    if (!inside(volume, at)) return refuse(EIO);
+    if (!geometry.is_block(at)) return refuse(EIO);
     place.holder = {};
     auto read = volume.read_block(at);
     if (!read) return pass_on_errno(read);
@@ -276,7 +285,7 @@ VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operatio
     at = *there;
   }
   if (at != 0) {
-    if (!inside(volume, at)) return refuse(EIO);
+    if (!geometry.is_block(at)) return refuse(EIO);
     return existing_block(volume, inode, wanted, at, fragments);
   }
   PointerPlace place{.index = kDirectPointers, .cached = {{.cache = inode.bmap}}};
@@ -313,12 +322,13 @@ VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int
     const BlockPath path = volume.geometry.path_of(number);
     at = path.levels == 0 ? inode.disk.direct[path.index[0]] : inode.disk.indirect[path.levels - 1];
     for (std::uint32_t level = 0; level < path.levels && at != 0; ++level) {
+      if (!volume.geometry.is_block(at)) return refuse(EIO);
       auto buffer = volume.read_block(at);
       if (!buffer) return pass_on_errno(buffer);
       at = load32(buffer->bytes(), std::size_t{path.index[level]} * 4);
     }
   }
-  if (at != 0 && !inside(volume, at)) return refuse(EIO);
+  if (at != 0 && !inside(volume, inode, block, at)) return refuse(EIO);
   return at;
 }
 
@@ -365,7 +375,7 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
   if (!place) return pass_on_errno(place);
   const FragmentAddress at = pointer(inode, *place);
   if (at != 0) {
-    if (!inside(volume, at)) return refuse(EIO);
+    if (!geometry.is_block(at)) return refuse(EIO);
     place->holder = {};
     return existing_block(volume, inode, wanted, at, geometry.fragments_per_block());
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "fs-adapters/tree/block_budget.h"
 #include "fs-adapters/ufs/file_blocks.h"
 #include "fs-adapters/ufs/volume.h"
 #include "plugin/base/little_endian.h"
@@ -24,7 +25,8 @@ struct BlockRange {
 
 class Taker {
  public:
-  Taker(Volume& volume, CoreInode& inode) : volume_(volume), inode_(inode) {}
+  Taker(Volume& volume, CoreInode& inode)
+      : volume_(volume), inode_(inode), budget_(volume.geometry.size_fragments()) {}
 
   const Geometry& geometry() const { return volume_.geometry; }
 
@@ -51,7 +53,7 @@ class Taker {
   /// The whole tree below a pointer, the block itself included. `levels` 0: a data block.
   VfsResult<void> take_tree(FragmentAddress at, std::uint32_t levels, std::uint64_t from,
                             std::vector<Extent>& extents) {
-    if (!geometry().is_data(at)) return refuse(EIO);
+    if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);
     if (levels == 0) {
       take_data(from, at, geometry().fragments_per_block(), extents);
       return {};
@@ -74,7 +76,7 @@ class Taker {
   /// What of `range` lies below an indirect block that stays.
   VfsResult<void> take_part(Operation& operation, FragmentAddress at, std::uint32_t levels,
                             std::uint64_t from, const BlockRange& range) {
-    if (!geometry().is_data(at)) return refuse(EIO);
+    if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);
     auto buffer = volume_.read_block(at);
     if (!buffer) return pass_on_errno(buffer);
     std::vector<Extent> extents;
@@ -118,8 +120,9 @@ class Taker {
     }
     for (std::uint32_t block = 0; block < kDirectPointers; ++block) {
       if (disk.direct[block] == 0 || !range.covers(block, 1)) continue;
-      if (!geometry().is_data(disk.direct[block])) return refuse(EIO);
-      take_data(block, disk.direct[block], geometry().fragments_of_block(size_bytes, block), extents);
+      const std::uint32_t fragments = geometry().fragments_of_block(size_bytes, block);
+      if (!geometry().is_run(disk.direct[block], fragments)) return refuse(EIO);
+      take_data(block, disk.direct[block], fragments, extents);
       disk.direct[block] = 0;
     }
     return {};
@@ -138,6 +141,7 @@ class Taker {
 
   Volume& volume_;
   CoreInode& inode_;
+  tree::BlockBudget budget_;
 };
 
 /// The file ends inside a block that stays: what is behind becomes zero, fragments that are not needed go.
@@ -169,16 +173,16 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   return {};
 }
 
-void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
+void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels, tree::BlockBudget& budget,
                    std::vector<os::BufferKey>& found) {
-  if (at == 0 || !volume.geometry.is_data(at)) return;
+  if (at == 0 || !volume.geometry.is_block(at) || !budget.take()) return;
   if (levels > 1) {
     std::vector<FragmentAddress> below;
     if (auto buffer = volume.read_block(at))
       for (std::uint32_t i = 0; i < volume.geometry.pointers_per_block(); ++i)
         if (const FragmentAddress child = load32(buffer->bytes(), std::size_t{i} * 4); child != 0)
           below.push_back(child);
-    for (const FragmentAddress child : below) add_unwritten(volume, child, levels - 1, found);
+    for (const FragmentAddress child : below) add_unwritten(volume, child, levels - 1, budget, found);
   }
   const os::BufferKey key = Volume::place(at);
   volume.cache.release(volume.cache.cached(key));  // who changes it now has done so
@@ -267,9 +271,10 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
 
 std::vector<os::BufferKey> unwritten_indirect_blocks(Volume& volume, CoreInode& inode) {
   std::vector<os::BufferKey> found;
+  tree::BlockBudget budget(volume.geometry.size_fragments());
   if (!pointers_are_text(inode.disk, volume.super.inline_target_max))
     for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
-      add_unwritten(volume, inode.disk.indirect[level - 1], level, found);
+      add_unwritten(volume, inode.disk.indirect[level - 1], level, budget, found);
   return found;
 }
 

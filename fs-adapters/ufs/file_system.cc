@@ -23,7 +23,8 @@ namespace {
 
 constexpr const char* kSubject = "ufs";
 
-/// What is needed and not there, and what mkfs would have to be told.
+}  // namespace
+
 Result<void> has_features(const Features& there, const Features& needed) {
   std::string names, options;
   for (const FeatureOption& option : feature_options()) {
@@ -35,8 +36,6 @@ Result<void> has_features(const Features& there, const Features& needed) {
   return fail(kSubject, fmt::format("the file system lacks what this scheme relies on: {}", names),
               fmt::format("make it again with `mkfs.headcrash-ufs{}`, or choose another scheme", options));
 }
-
-}  // namespace
 
 std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options) {
   switch (kind) {

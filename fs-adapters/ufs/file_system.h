@@ -35,6 +35,9 @@ struct MountOptions {
   bool although_not_clean = false;
 };
 
+/// Error: the names of those that are needed and not there, and what mkfs has to be told.
+Result<void> has_features(const Features& there, const Features& needed);
+
 class TreeStore;
 
 class FileSystem : public tree::FileSystem {

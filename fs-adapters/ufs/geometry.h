@@ -105,6 +105,13 @@ class Geometry {
     return fragment >= data_start(group) || fragment < early_data_end(group);
   }
 
+  /// Data in one block of the device, as a pointer to so many fragments has to lead to.
+  bool is_run(FragmentAddress at, std::uint32_t fragments) const {
+    return index_in_group(at) % fragments_per_block() + fragments <= fragments_per_block() && is_data(at) &&
+           (fragments <= 1 || is_data(at + fragments - 1));
+  }
+  bool is_block(FragmentAddress at) const { return is_run(at, fragments_per_block()); }
+
   // Inodes.
   std::uint32_t group_of_inode(InodeNumber inode) const { return inode / inodes_per_group_; }
   std::uint32_t inode_index_in_group(InodeNumber inode) const { return inode % inodes_per_group_; }

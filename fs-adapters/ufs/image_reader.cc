@@ -1,5 +1,5 @@
 // Follows pointers and names of an image (image_reader.h). Each call reads what it needs again: an indirect
-// block is read again for each block behind it unless the caller asks for all of them by blocks().
+// block is read again for each block behind it unless the caller asks for all of them by each_block().
 
 #include "fs-adapters/ufs/image_reader.h"
 
@@ -170,15 +170,21 @@ Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
   if (!found->is_directory()) return damaged(directory, "is not a directory");
   if (found->size_bytes > geometry_.byte_of(geometry_.size_fragments()))
     return damaged(directory, "is longer than the device");
-  std::vector<std::byte> bytes(found->size_bytes / tree::kChunkBytes * tree::kChunkBytes);
-  const auto count = read_inode({.inode = *found}, 0, bytes);
-  if (!count) return damaged(directory, count.error().problem);
+  const std::uint64_t end = found->size_bytes / tree::kChunkBytes * tree::kChunkBytes;
   std::vector<NamedInode> names;
-  tree::DirectoryCursor cursor(bytes);
-  while (const auto entry = cursor.next())
-    if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
-      names.push_back({.name = std::string(entry->name), .inode = entry->inode, .type = entry->type});
-  if (cursor.damage()) return damaged(directory, fmt::format("is invalid at byte {}", *cursor.damage()));
+  std::vector<std::byte> block(geometry_.block_bytes());
+  for (std::uint64_t at = 0; at < end; at += block.size()) {
+    const auto bytes = std::span(block).first(std::min<std::uint64_t>(block.size(), end - at));
+    const auto count = read_inode({.inode = *found}, at, bytes);
+    if (!count) return damaged(directory, count.error().problem);
+    tree::DirectoryCursor cursor(bytes);
+    while (const auto entry = cursor.next())
+      if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
+        names.push_back({.name = std::string(entry->name), .inode = entry->inode, .type = entry->type});
+    if (cursor.damage())
+      return damaged(directory, fmt::format("is invalid at byte {}", at + *cursor.damage()));
+    if (names.size() > adapters::kImageNamesMax) return damaged(directory, "has too many names");
+  }
   return names;
 }
 
@@ -198,15 +204,67 @@ Result<std::vector<FragmentAddress>> ImageReader::blocks(InodeNumber number) con
 
 Result<std::vector<FragmentAddress>> ImageReader::blocks(const Inode& inode, std::uint64_t most,
                                                          const BmapCache& bmap) const {
-  const std::uint64_t count = std::min(geometry_.blocks_of_size(inode.size_bytes), most);
-  const Mapped mapped{.inode = inode, .bmap = bmap};
-  std::vector<FragmentAddress> addresses;
-  for (std::uint64_t block = 0; block < count; ++block) {
-    const auto address = address_of(mapped, block);
-    if (!address) return pass_on(address);
-    addresses.push_back(*address);
-  }
+  std::vector<FragmentAddress> addresses(std::min(geometry_.blocks_of_size(inode.size_bytes), most));
+  const auto done = each_block({.inode = inode, .bmap = bmap}, addresses.size(),
+                               [&](std::uint64_t block, FragmentAddress at) { addresses[block] = at; });
+  if (!done) return pass_on(done);
   return addresses;
+}
+
+Result<std::vector<std::byte>> ImageReader::pointers_at(const Mapped& mapped, FragmentAddress at,
+                                                        std::uint32_t levels, std::uint64_t from) const {
+  std::vector<std::byte> pointers(geometry_.block_bytes());
+  const bool cached = levels == 1 && mapped.bmap.is_of(geometry_, from);
+  if (!cached || !mapped.bmap.alone())
+    if (auto read = read_fragments(at, pointers); !read) return pass_on(read);
+  if (cached) mapped.bmap.lay_over(geometry_, pointers);
+  return pointers;
+}
+
+/// Of the blocks below a pointer, which begin with number `from`, those before `end`.
+Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at, std::uint32_t levels,
+                                      std::uint64_t from, std::uint64_t end, tree::BlockBudget& budget,
+                                      const VisitBlock& visit) const {
+  if (at == 0 || from >= end) return {};
+  const std::uint32_t fragments = levels > 0 ? geometry_.fragments_per_block()
+                                             : geometry_.fragments_of_block(mapped.inode.size_bytes, from);
+  if (!geometry_.is_run(at, fragments))
+    return fail({}, fmt::format("block {} is at fragment {}, where no data are", from, at));
+  if (!budget.take()) return fail({}, "it has more blocks than the device");
+  if (levels == 0) {
+    visit(from, at);
+    return {};
+  }
+  const auto pointers = pointers_at(mapped, at, levels, from);
+  if (!pointers) return pass_on(pointers);
+  for (std::uint32_t i = 0; i < geometry_.pointers_per_block(); ++i)
+    if (auto done = visit_below(mapped, load32(*pointers, std::size_t{i} * 4), levels - 1,
+                                from + i * geometry_.blocks_below(levels - 1), end, budget, visit);
+        !done)
+      return done;
+  return {};
+}
+
+Result<void> ImageReader::each_block(const Mapped& mapped, std::uint64_t end, const VisitBlock& visit) const {
+  if (end > geometry_.file_blocks_max()) return fail({}, "it is longer than pointers reach");
+  tree::BlockBudget budget(geometry_.size_fragments());
+  for (std::uint32_t block = 0; block < kDirectPointers; ++block)
+    if (auto done = visit_below(mapped, mapped.inode.direct[block], 0, block, end, budget, visit); !done)
+      return done;
+  for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
+    if (auto done = visit_below(mapped, mapped.inode.indirect[level - 1], level,
+                                geometry_.blocks_within(level - 1), end, budget, visit);
+        !done)
+      return done;
+  return {};
+}
+
+Result<std::uint64_t> ImageReader::each_block(InodeNumber number, const VisitBlock& visit) const {
+  const auto found = mapped(number);
+  if (!found) return pass_on(found);
+  const std::uint64_t count = geometry_.blocks_of_size(found->inode.size_bytes);
+  if (auto done = each_block(*found, count, visit); !done) return damaged(number, done.error().problem);
+  return count;
 }
 
 Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) const {

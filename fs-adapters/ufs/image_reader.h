@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fs-adapters/tree/block_budget.h"
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/ufs/geometry.h"
 #include "fs-adapters/ufs/inode_extension.h"
@@ -50,6 +51,10 @@ class ImageReader {
                                               const BmapCache& bmap = {}) const;
   /// The same, of an inode of the image.
   Result<std::vector<FragmentAddress>> blocks(InodeNumber number) const;
+  /// Calls it for each block of an inode of the image that is no hole, in order, and returns how many blocks there are,
+  /// holes included.
+  using VisitBlock = std::function<void(std::uint64_t block, FragmentAddress at)>;
+  Result<std::uint64_t> each_block(InodeNumber number, const VisitBlock& visit) const;
 
   /// Everything below the root, a directory before what is in it. An inode with several names comes as often;
   /// a directory that is met again is an Error.
@@ -70,6 +75,12 @@ class ImageReader {
     BmapCache bmap;
   };
   Result<Mapped> mapped(InodeNumber number) const;
+  Result<void> each_block(const Mapped& mapped, std::uint64_t end, const VisitBlock& visit) const;
+  Result<void> visit_below(const Mapped& mapped, FragmentAddress at, std::uint32_t levels, std::uint64_t from,
+                           std::uint64_t end, tree::BlockBudget& budget, const VisitBlock& visit) const;
+  /// What an indirect block holds, with what is cached of it.
+  Result<std::vector<std::byte>> pointers_at(const Mapped& mapped, FragmentAddress at, std::uint32_t levels,
+                                             std::uint64_t from) const;
   Result<FragmentAddress> address_of(const Mapped& mapped, std::uint64_t block) const;
   Result<void> read_fragments(FragmentAddress at, std::span<std::byte> into) const;
   Result<std::size_t> read_inode(const Mapped& mapped, std::uint64_t offset, std::span<std::byte> into) const;

@@ -64,6 +64,10 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
   auto buffer = read_block(number);
   if (!buffer) return pass_on_errno(buffer);
   inode.disk = decode_inode(buffer->bytes().subspan(offset_in_block(number), kInodeBytes));
+  const Geometry& geometry = volume_.geometry;
+  if (inode.disk.allocated() &&
+      !inode.disk.has_possible_size(geometry.file_bytes_max(), geometry.byte_of(geometry.size_fragments())))
+    return refuse(EIO);
   if (volume_.geometry.features().bmap_cache && inode.disk.allocated()) {
     inode.bmap =
         decode_bmap_cache(buffer->bytes().subspan(offset_in_block(number) + kInodeBytes, kInodeBytes));
@@ -94,7 +98,7 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
 
 void Inodes::mark_changed(tree::CoreInode& inode) {
   changed_.insert(inode.number);
-  ++volume_.changes;
+  volume_.changes.note();
   if (std::exchange(write_back_scheduled_, true)) return;
   volume_.syncer.add_work(
       [this] {

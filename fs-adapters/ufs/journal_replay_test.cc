@@ -61,9 +61,10 @@ void expect_same(const std::vector<std::byte>& a, const std::vector<std::byte>& 
   const std::size_t from = super.journal.at, end = from + super.journal.fragments;
   ASSERT_EQ(a.size(), b.size()) << what;
   for (std::size_t i = 0, at = 0; at < a.size(); ++i, at += super.fragment_bytes)
-    if (i < from || i >= end)
+    if (i < from || i >= end) {
       ASSERT_EQ(std::memcmp(&a[at], &b[at], std::min<std::size_t>(super.fragment_bytes, a.size() - at)), 0)
           << what << ": fragment " << i;
+    }
 }
 
 TEST(JournalReplay, LeavesNothingToRepair) {

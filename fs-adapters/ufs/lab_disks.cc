@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "fs-adapters/ufs/file_system.h"
 #include "fs-adapters/ufs/mkfs_settings.h"
+#include "fs-adapters/ufs/scheme_variants.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -47,6 +49,15 @@ adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_byte
   return disk;
 }
 
+/// The first sound scheme that finds what it relies on among the features.
+std::string netra_scheme(const Features& features) {
+  for (const SchemeVariant& variant : scheme_variants())
+    if (variant.mount.scheme == SchemeKind::netra && !variant.control &&
+        has_features(features, variant.mount.needs))
+      return variant.name;
+  return {};
+}
+
 }  // namespace
 
 std::optional<adapters::LabDisk> lab_disk(std::string_view name, const LabDiskNeeds& needs) {
@@ -65,7 +76,7 @@ std::optional<adapters::LabDisk> lab_disk(std::string_view name, const LabDiskNe
   if (name == "used")
     disk.used_by = needs.features.external_journal ? "journal-external"
                    : needs.journal                 ? "journal"
-                   : needs.features.netra()        ? "netra"
+                   : needs.features.netra()        ? netra_scheme(needs.features)
                                                    : "soft-updates";
   return disk;
 }

@@ -7,7 +7,8 @@
 //   deep   some hundred blocks of 512 bytes, 8 blocks of inodes in each of 2 groups: single indirect blocks
 //          from 6 KiB on, double from 70 KiB, triple from 8.07 MiB
 //   used   as deep, but it was mounted and unmounted before: directories have come and gone under Soft
-//          Updates or, where the scheme wants one, a journal, which still holds them
+//          Updates or, where the scheme wants one, a journal, which still holds them; with features of Netra
+//          under the first of its schemes that needs no others
 //
 // tiny, deep and used have the shortest journal that there can be where the scheme keeps one. Where inodes have
 // extensions there are twice as many slots.

@@ -74,7 +74,11 @@ class Layout {
 
   Result<Superblock> make() {
     if (device_fragments_ > 0x7fffffff)
-      return fail("mkfs", "the device has more fragments than addresses for them", "give larger fragments");
+      return fail(
+          "mkfs",
+          fmt::format("the device has {} fragments of {} bytes, more than 2147483647, which addresses reach",
+                      device_fragments_, o_.fragment_bytes),
+          "give a smaller device or larger fragments");
     const std::uint32_t eight_kib = kSuperblockBytes / o_.fragment_bytes;
     s_.superblock_offset = 2 * eight_kib;
     s_.header_offset = round_up(3 * eight_kib, per_block_);

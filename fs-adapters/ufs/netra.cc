@@ -113,7 +113,10 @@ VfsResult<void> Netra::tag_entry(Operation& operation, tree::CoreInode& inode, c
 
 /// It has a name in `to`, and one in the directory that its ".." names still; a rename has locked all three.
 VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& moving, InodeNumber to) {
-  auto block = read_file_block(volume_, moving, 0, moving.disk.direct[0]);
+  const auto at = find_block(volume_, moving, 0);
+  if (!at) return pass_on_errno(at);
+  if (*at == 0 || moving.disk.size_bytes < tree::kChunkBytes) return refuse(EIO);
+  auto block = read_file_block(volume_, moving, 0, *at);
   if (!block) return pass_on_errno(block);
   const auto dot_dot = tree::find_entry(block->bytes().first(tree::kChunkBytes), "..");
   if (!dot_dot) return refuse(EIO);

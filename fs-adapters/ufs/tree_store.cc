@@ -69,10 +69,13 @@ VfsResult<void> TreeStore::change(const std::function<VfsResult<void>(tree::Oper
   for (bool again = true;; again = false) {
     Operation operation;
     volume_->scheme->begin(operation);
-    const std::uint64_t changes = volume_->changes;  // others' count, too: rather stopped once too often
-    VfsResult<void> result = body(operation);
-    if (!result && result.error().value == EIO && !operation.sync_failed && volume_->changes != changes)
-      volume_->stop();
+    VfsResult<void> result;
+    {
+      const tree::ChangesByFiber::Watch watch(volume_->changes);
+      result = body(operation);
+      if (!result && result.error().value == EIO && !operation.sync_failed && watch.changed())
+        volume_->stop();
+    }
     const VfsResult<void> ended = volume_->scheme->end(operation);
     if (result && !ended) return ended;
     if (!result && result.error().value == ENOSPC && again && volume_->scheme->reclaim()) continue;

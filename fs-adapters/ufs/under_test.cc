@@ -133,13 +133,20 @@ class UfsReader final : public adapters::ImageReader {
   }
   Result<std::vector<adapters::ContentExtent>> content(std::uint64_t number) const override {
     const Geometry& geometry = reader_.geometry();
-    const auto addresses = reader_.blocks(number_of(number));
-    if (!addresses) return pass_on(addresses);
     const std::uint64_t whole = geometry.block_bytes() / kSectorBytes;
     std::vector<adapters::ContentExtent> extents;
-    extents.reserve(addresses->size());
-    for (const FragmentAddress at : *addresses)
-      extents.push_back({at == 0 ? adapters::ContentExtent::kHole : geometry.lba_of(at), whole});
+    std::uint64_t next = 0;  // block of the file
+    const auto hole_until = [&](std::uint64_t block) {
+      if (block > next) extents.push_back({adapters::ContentExtent::kHole, (block - next) * whole});
+      next = block;
+    };
+    const auto blocks = reader_.each_block(number_of(number), [&](std::uint64_t block, FragmentAddress at) {
+      hole_until(block++);
+      extents.push_back({geometry.lba_of(at), whole});
+      next = block;
+    });
+    if (!blocks) return pass_on(blocks);
+    hole_until(*blocks);
     return extents;
   }
   Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,

@@ -24,7 +24,8 @@ Volume::Volume(os::System& system, const Superblock& superblock, std::vector<Sum
       allocator(*this),
       inodes(*this),
       names(*this),
-      write_behind(cache, disk, write_behind_bytes) {}
+      write_behind(cache, disk, write_behind_bytes),
+      changes(system.executor) {}
 
 std::size_t Volume::bytes_in_core() const {
   return inodes.in_core() * tree::kCoreInodeBytes + names.names() * kNoteBytes +

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "fs-adapters/os/system.h"
+#include "fs-adapters/tree/changes_by_fiber.h"
 #include "fs-adapters/ufs/allocator.h"
 #include "fs-adapters/ufs/format.h"
 #include "fs-adapters/ufs/geometry.h"
@@ -60,7 +61,7 @@ class Volume {
   bool unchecked = false;     ///< mounted although it had not been unmounted
   std::vector<bool>
       on_map;  ///< with busy_map: the groups that are, or will be, called busy there (busy_map.h)
-  std::uint64_t changes = 0;  ///< of metadata, so far: to see whether a failed operation has begun
+  tree::ChangesByFiber changes;  ///< of metadata
 
   /// From handlers and fibers; for good.
   void stop() { stopped_ = true; }

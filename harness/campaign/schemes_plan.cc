@@ -47,6 +47,7 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"renames", "tiny", 12},
     {"exchanges", "tiny", 6},
     {"exchanges", "plain", 6},
+    {"long-renames", "deep", 4},
     {"moves", "tiny", 12},
     {"replacements", "tiny", 10},
     {"large-directories", "deep", 12},

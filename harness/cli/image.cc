@@ -46,9 +46,11 @@ class Image {
 };
 using Store = std::unique_ptr<Image>;
 
-/// `size` empty: it is there.
+using Access = media::SparseFileStore::Access;
+
+/// `size` empty: it is there, and is opened for `access`.
 Result<Image::File> open_file(const std::string& path, const std::string& size, const char* size_option,
-                              const adapters::FileSystemType& type) {
+                              const adapters::FileSystemType& type, Access access) {
   if (!size.empty()) {
     const auto bytes = base::parse_size(size, size_option);
     if (!bytes) return pass_on(bytes);
@@ -62,22 +64,22 @@ Result<Image::File> open_file(const std::string& path, const std::string& size, 
   if (bytes < model::kSectorBytes)
     return fail(path, fmt::format("is not an image: it has {} bytes", bytes),
                 fmt::format("give an image; `headcrash image {} mkfs` makes one", type.name()));
-  return media::SparseFileStore::open(path, bytes / model::kSectorBytes);
+  return media::SparseFileStore::open_existing(path, access);
 }
 
 /// The sizes are those of a mkfs.
-Result<Store> open_image(const ImageArguments& arguments) {
+Result<Store> open_image(const ImageArguments& arguments, Access access) {
   if (!arguments.log.empty() && arguments.without_log)
     return fail("--without-log", "and --log contradict each other", "give one of them");
   if (arguments.log.empty() && !arguments.log_size.empty())
     return fail("--log-size", "is of no log", "add --log FILE");
-  auto device = open_file(arguments.image, arguments.size, "--size", *arguments.type);
+  auto device = open_file(arguments.image, arguments.size, "--size", *arguments.type, access);
   if (!device) return pass_on(device);
   if (arguments.log.empty()) return std::make_unique<Image>(*std::move(device), nullptr);
   std::error_code error;
   if (std::filesystem::equivalent(arguments.image, arguments.log, error))
     return fail("--log " + arguments.log, "is the file system's own image", "give another one");
-  auto log = open_file(arguments.log, arguments.log_size, "--log-size", *arguments.type);
+  auto log = open_file(arguments.log, arguments.log_size, "--log-size", *arguments.type, access);
   if (!log) return pass_on(log);
   return std::make_unique<Image>(*std::move(device), *std::move(log));
 }
@@ -85,7 +87,7 @@ Result<Store> open_image(const ImageArguments& arguments) {
 int run_mkfs(const ImageArguments& arguments) {
   const bool new_image = !std::filesystem::exists(arguments.image);
   const bool new_log = !arguments.log.empty() && !std::filesystem::exists(arguments.log);
-  const auto store = open_image(arguments);
+  const auto store = open_image(arguments, Access::read_write);
   if (!store) return report_error(store.error(), arguments.as_json);
   const auto made = arguments.type->mkfs((*store)->store(), arguments.mkfs);
   if (!made) {
@@ -151,7 +153,7 @@ void print_report(const ImageArguments& arguments, const adapters::CheckReport& 
 }
 
 int run_check(const ImageArguments& arguments) {
-  const auto store = open_image(arguments);
+  const auto store = open_image(arguments, arguments.repair ? Access::read_write : Access::read_only);
   if (!store) return report_error(store.error(), arguments.as_json);
   const auto checker = arguments.type->checker();
   const adapters::CheckOptions how{.without_log = arguments.without_log};
@@ -214,7 +216,7 @@ Result<void> print_file(const adapters::ImageReader& reader, const std::string& 
 
 using Show = Result<void> (*)(const adapters::ImageReader&, const std::string&);
 int run_show(const ImageArguments& arguments, Show show) {
-  const auto store = open_image(arguments);
+  const auto store = open_image(arguments, Access::read_only);
   if (!store) return report_error(store.error(), false);
   const auto reader = arguments.snapshot.empty()
                           ? arguments.type->open_image((*store)->store())
@@ -225,7 +227,7 @@ int run_show(const ImageArguments& arguments, Show show) {
 }
 
 int run_snapshots(const ImageArguments& arguments) {
-  const auto store = open_image(arguments);
+  const auto store = open_image(arguments, Access::read_only);
   if (!store) return report_error(store.error(), arguments.as_json);
   const auto snapshots = arguments.type->snapshots((*store)->store());
   if (!snapshots) return report_error(snapshots.error(), arguments.as_json);
@@ -258,7 +260,7 @@ std::string why_not(int error) {
 using ChangeSnapshots = VfsResult<void> (*)(Snapshots& snapshots, const std::string& name);
 /// Mounts the image for it.
 int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots change) {
-  const auto store = open_image(arguments);
+  const auto store = open_image(arguments, Access::read_write);
   if (!store) return report_error(store.error(), false);
   const auto system = arguments.type->find_system(arguments.type->usual_system());
   if (!system) return report_error(system.error(), false);

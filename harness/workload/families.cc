@@ -116,6 +116,8 @@ const std::vector<Made>& all_families() {
       {{"directories", "directories grow beyond a block, empty and go"}, directories},
       {{"renames", "over files, over directories, across them, synced or not"}, renames},
       {{"exchanges", "directories and files change places across directories"}, exchanges},
+      {{"long-renames", "directories with long names move and change places dozens of times without a sync"},
+       long_renames},
       {{"moves", "directories are emptied by renames into old and new ones, and removed"}, moves},
       {{"replacements", "synced files and new ones are renamed over others, while neighbours are synced"},
        replacements},

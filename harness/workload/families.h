@@ -18,6 +18,8 @@
 //   directories    long names: directories grow beyond a block, empty and go, and files take their blocks
 //   renames        over files, over directories and across them, of what was synced and what was not
 //   exchanges      directories and files change places across directories
+//   long-renames   directories with names of 193 bytes move and change places dozens of times without a sync: more
+//                  than what tells of it fits into one write of a log
 //   moves          directories are emptied by renames into old and new ones, and removed
 //   replacements   synced files and new ones are renamed over others, while their neighbours are synced
 //   large-directories

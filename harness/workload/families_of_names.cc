@@ -131,6 +131,36 @@ std::vector<Operation> exchanges(std::uint64_t number) {
   return list.take();
 }
 
+std::vector<Operation> long_renames(std::uint64_t number) {
+  constexpr std::size_t kNameBytes = 193;
+  Drawing list(number);
+  const auto parents = some_directories(list, 2);
+  std::vector<std::string> taken, free;
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    std::string path = fmt::format("{}/n{}", parents[i % 2], i);
+    path.resize(parents[i % 2].size() + 1 + kNameBytes, 'x');
+    if (i < 4) list.mkdir(path);
+    (i < 4 ? taken : free).push_back(std::move(path));
+  }
+  const std::string file = list.new_file(parents[0], 1, 2);
+  list.sync();
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 24; ++i) {
+      std::string& from = taken[list.below(taken.size())];
+      if (list.one_in(3)) {
+        list.rename(from, list.any_of(taken), Kind::rename_exchange);
+      } else {
+        std::string& to = free[list.below(free.size())];
+        list.rename(from, to);
+        std::swap(from, to);
+      }
+    }
+    list.write(file, 0, kStampBytes);
+    list.add({.kind = Kind::fsync, .path = file});
+  }
+  return list.take();
+}
+
 namespace {
 
 /// Everything in a directory goes elsewhere, and the directory goes, too.

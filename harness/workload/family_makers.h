@@ -25,6 +25,7 @@ std::vector<Operation> overwrites(std::uint64_t number);
 std::vector<Operation> directories(std::uint64_t number);
 std::vector<Operation> renames(std::uint64_t number);
 std::vector<Operation> exchanges(std::uint64_t number);
+std::vector<Operation> long_renames(std::uint64_t number);
 std::vector<Operation> moves(std::uint64_t number);
 std::vector<Operation> replacements(std::uint64_t number);
 std::vector<Operation> large_directories(std::uint64_t number);

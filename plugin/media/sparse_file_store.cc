@@ -47,6 +47,22 @@ Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open(const std::filesy
   return store;
 }
 
+Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open_existing(const std::filesystem::path& path,
+                                                                        Access access) {
+  const bool writes = access == Access::read_write;
+  const int fd = ::open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0)
+    return fail(
+        path, fmt::format("cannot be opened for {}: {}", writes ? "writing" : "reading", host_reason(errno)),
+        "check its permissions");
+  std::unique_ptr<SparseFileStore> store(new SparseFileStore(path.string(), fd, 0));
+  struct stat status = {};
+  if (fstat(fd, &status) != 0) return host_error(path, "fstat", errno);
+  if (!S_ISREG(status.st_mode)) return fail(path, "is not a regular file", "give an image");
+  store->sectors_ = static_cast<std::uint64_t>(status.st_size) / kSectorBytes;
+  return store;
+}
+
 SparseFileStore::~SparseFileStore() {
   close(fd_);
 }

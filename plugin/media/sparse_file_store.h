@@ -32,6 +32,10 @@ class SparseFileStore : public model::SectorStore {
   /// Makes the file with `sectors` when it does not exist, else refuses any other length.
   static Result<std::unique_ptr<SparseFileStore>> open(const std::filesystem::path& path,
                                                        std::uint64_t sectors);
+  /// The whole sectors of a file that exists. `read_only`: writes fail.
+  enum class Access : std::uint8_t { read_only, read_write };
+  static Result<std::unique_ptr<SparseFileStore>> open_existing(const std::filesystem::path& path,
+                                                                Access access);
   ~SparseFileStore() override;
   SparseFileStore(const SparseFileStore&) = delete;
   SparseFileStore& operator=(const SparseFileStore&) = delete;

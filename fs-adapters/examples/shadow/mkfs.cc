@@ -60,8 +60,13 @@ Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
       options.inodes != 0
           ? options.inodes
           : std::clamp<std::uint64_t>(sectors * kSectorBytes / kBytesPerInode, kInodesMin, kInodesMax));
-  geometry.blocks = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(sectors / geometry.block_sectors(), UINT32_MAX / kPointerBytes / 2));
+  constexpr std::uint64_t kBlocksMax = UINT32_MAX / kPointerBytes / 2;  // a table counts its bytes in 32 bits
+  if (sectors / geometry.block_sectors() > kBlocksMax)
+    return fail("mkfs",
+                fmt::format("a device of {} bytes has more than {} blocks of {} bytes, the most of a table",
+                            sectors * kSectorBytes, kBlocksMax, geometry.block_bytes),
+                "give a smaller device or larger blocks");
+  geometry.blocks = static_cast<std::uint32_t>(sectors / geometry.block_sectors());
   while (geometry.blocks > kBlocksMin && geometry.device_sectors() > sectors) {
     const std::uint64_t beyond = geometry.device_sectors() - sectors;
     const std::uint64_t taken =

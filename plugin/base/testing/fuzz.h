@@ -10,7 +10,8 @@
 // The mutations: change, insert, remove or repeat bytes, copy a piece of another input over it, put in a word
 // of the dictionary (the parser's own keywords) or a number at a limit. Everything follows from the seed; how
 // far a run comes follows from the time: kFuzzSeconds for each target, or HEADCRASH_FUZZ_SECONDS.
-// HEADCRASH_FUZZ_SEED changes the seed.
+// HEADCRASH_FUZZ_SEED changes the seed. The preset `fuzzer` runs the same targets under libFuzzer, which mutates by
+// the code that an input reaches (coverage_guided.h).
 //
 //   TEST(Fuzz, CutTrigger) {
 //     fuzz::Options options;
@@ -44,6 +45,9 @@
 
 #include "plugin/base/random.h"
 #include "plugin/base/testing/number_from_environment.h"
+#ifdef HEADCRASH_COVERAGE_GUIDED
+#include "plugin/base/testing/coverage_guided.h"
+#endif
 
 namespace headcrash::fuzz {
 
@@ -196,6 +200,16 @@ class InputFile {
 /// inputs apart by what they did. Stops at the first input that fails an expectation and names its file.
 template <typename Target>
 Summary run(const Options& options, Target target) {
+#ifdef HEADCRASH_COVERAGE_GUIDED
+  run_coverage_guided({.name = options.name,
+                       .corpus = options.corpus,
+                       .dictionary = options.dictionary,
+                       .size_max = options.size_max,
+                       .seed = number_from_environment("HEADCRASH_FUZZ_SEED", 1),
+                       .seconds = number_from_environment("HEADCRASH_FUZZ_SECONDS", kFuzzSeconds)},
+                      target);
+  return {};
+#else
   using Clock = std::chrono::steady_clock;
   const std::uint64_t seed = number_from_environment("HEADCRASH_FUZZ_SEED", 1);
   const auto until =
@@ -226,6 +240,7 @@ Summary run(const Options& options, Target target) {
   summary.kinds = seen.size();
   fmt::print("fuzz {}: {} runs, {} kinds, seed {}\n", options.name, summary.runs, summary.kinds, seed);
   return summary;
+#endif
 }
 
 }  // namespace headcrash::fuzz
