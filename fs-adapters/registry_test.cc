@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <set>
 
-#include "fs-adapters/os/device_stores.h"
-#include "fs-adapters/os/memory_machine.h"
+#include "fs-adapters/substrate/os/device_stores.h"
+#include "fs-adapters/substrate/os/memory_machine.h"
 #include "fs-adapters/snapfs/format.h"
-#include "fs-adapters/tree/core_inode.h"
-#include "fs-adapters/tree/testing/operations.h"
-#include "fs-adapters/ufs/scheme.h"
+#include "fs-adapters/substrate/tree/core_inode.h"
+#include "fs-adapters/substrate/tree/testing/operations.h"
+#include "fs-adapters/ufs/schemes/scheme.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::adapters {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "fs-adapters/os/device_stores.h"
-#include "plugin/model/store.h"
+#include "fs-adapters/substrate/os/device_stores.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::fuse {
 

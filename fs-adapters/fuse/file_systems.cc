@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "fs-adapters/os/update_policy.h"
+#include "fs-adapters/substrate/os/update_policy.h"
 #include "fs-adapters/registry.h"
 
 namespace headcrash::fuse {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fs-adapters/os/device_address.h"
+#include "fs-adapters/substrate/os/device_address.h"
 
 namespace headcrash::fuse {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/raw_disk.h"
-#include "fs-adapters/os/system.h"
+#include "fs-adapters/substrate/os/raw_disk.h"
+#include "fs-adapters/substrate/os/system.h"
 #include "plugin/base/result.h"
 
 namespace headcrash::fuse {

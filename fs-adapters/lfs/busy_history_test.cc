@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "fs-adapters/lfs/testing/mounted.h"
-#include "fs-adapters/tree/testing/ballast.h"
+#include "fs-adapters/substrate/tree/testing/ballast.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::lfs {

@@ -16,7 +16,7 @@
 
 #include "fs-adapters/lfs/contents.h"
 #include "fs-adapters/lfs/format.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::lfs {
 

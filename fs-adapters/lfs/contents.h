@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "fs-adapters/tree/noted_store.h"
-#include "plugin/model/store.h"
+#include "fs-adapters/substrate/tree/noted_store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::lfs {
 

@@ -4,7 +4,7 @@
 // Every function is called from within a fiber, but for abandon().
 
 #include "fs-adapters/lfs/store.h"
-#include "fs-adapters/tree/file_system.h"
+#include "fs-adapters/substrate/tree/file_system.h"
 
 namespace headcrash::lfs {
 

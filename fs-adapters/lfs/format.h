@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fs-adapters/tree/attributes.h"
+#include "fs-adapters/substrate/tree/attributes.h"
 #include "plugin/base/result.h"
 
 namespace headcrash::lfs {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "fs-adapters/image_tree.h"
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::lfs {

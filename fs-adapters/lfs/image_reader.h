@@ -10,8 +10,8 @@
 
 #include "fs-adapters/lfs/contents.h"
 #include "fs-adapters/lfs/format.h"
-#include "fs-adapters/tree/block_budget.h"
-#include "plugin/model/store.h"
+#include "fs-adapters/substrate/tree/block_budget.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::lfs {
 

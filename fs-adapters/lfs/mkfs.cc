@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "fs-adapters/lfs/region.h"
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 
 namespace headcrash::lfs {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "fs-adapters/lfs/format.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::lfs {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "fs-adapters/lfs/file_system.h"
-#include "fs-adapters/os/memory_machine.h"
+#include "fs-adapters/substrate/os/memory_machine.h"
 
 namespace headcrash::lfs {
 namespace {

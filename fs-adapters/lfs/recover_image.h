@@ -8,7 +8,7 @@
 
 #include "fs-adapters/lfs/contents.h"
 #include "plugin/base/result.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::lfs {
 

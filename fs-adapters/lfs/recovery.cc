@@ -20,9 +20,9 @@
 #include "fs-adapters/lfs/image_reader.h"
 #include "fs-adapters/lfs/store.h"
 #include "fs-adapters/lfs/summarized_blocks.h"
-#include "fs-adapters/tree/block_budget.h"
-#include "fs-adapters/tree/directory.h"
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/block_budget.h"
+#include "fs-adapters/substrate/tree/directory.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::lfs {

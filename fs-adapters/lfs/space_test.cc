@@ -4,7 +4,7 @@
 #include <random>
 
 #include "fs-adapters/lfs/testing/mounted.h"
-#include "fs-adapters/tree/testing/turnover.h"
+#include "fs-adapters/substrate/tree/testing/turnover.h"
 
 namespace headcrash::lfs {
 namespace {

@@ -40,10 +40,10 @@
 #include "fs-adapters/lfs/directory_log.h"
 #include "fs-adapters/lfs/format.h"
 #include "fs-adapters/lfs/region.h"
-#include "fs-adapters/os/system.h"
-#include "fs-adapters/tree/block_budget.h"
-#include "fs-adapters/tree/changes_by_fiber.h"
-#include "fs-adapters/tree/inode_store.h"
+#include "fs-adapters/substrate/os/system.h"
+#include "fs-adapters/substrate/tree/block_budget.h"
+#include "fs-adapters/substrate/tree/changes_by_fiber.h"
+#include "fs-adapters/substrate/tree/inode_store.h"
 
 namespace headcrash::lfs {
 

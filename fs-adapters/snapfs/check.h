@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fs-adapters/snapfs/format.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::snapfs {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "fs-adapters/snapfs/testing/mounted.h"
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::snapfs {

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "fs-adapters/snapfs/store.h"
-#include "fs-adapters/tree/directory.h"
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::snapfs {

@@ -6,7 +6,7 @@
 #include "fs-adapters/snapfs/store.h"
 #include "fs-adapters/snapshots.h"
 #include "fs-adapters/transactions.h"
-#include "fs-adapters/tree/file_system.h"
+#include "fs-adapters/substrate/tree/file_system.h"
 
 namespace headcrash::snapfs {
 

@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/tree/attributes.h"
+#include "fs-adapters/substrate/tree/attributes.h"
 #include "plugin/base/result.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::snapfs {
 

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "fs-adapters/snapfs/format.h"
-#include "fs-adapters/tree/core_inode.h"
+#include "fs-adapters/substrate/tree/core_inode.h"
 
 namespace headcrash::snapfs {
 

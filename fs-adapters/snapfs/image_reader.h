@@ -11,8 +11,8 @@
 
 #include "fs-adapters/snapfs/format.h"
 #include "fs-adapters/snapfs/snapshot_table.h"
-#include "fs-adapters/tree/block_budget.h"
-#include "plugin/model/store.h"
+#include "fs-adapters/substrate/tree/block_budget.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::snapfs {
 

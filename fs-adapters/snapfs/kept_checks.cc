@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "fs-adapters/tree/noted_store.h"
+#include "fs-adapters/substrate/tree/noted_store.h"
 
 namespace headcrash::snapfs {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::snapfs {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "fs-adapters/snapfs/format.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::snapfs {
 

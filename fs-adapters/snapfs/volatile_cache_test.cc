@@ -1,6 +1,6 @@
 // On a disk with a volatile cache: what fsync and sync have covered survives, since the file system flushes
 // where something relies on it, and nowhere else.
-#include "fs-adapters/os/testing/written_requests.h"
+#include "fs-adapters/substrate/os/testing/written_requests.h"
 #include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {

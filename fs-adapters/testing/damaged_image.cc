@@ -9,9 +9,9 @@
 #include <random>
 #include <set>
 
-#include "fs-adapters/os/device_stores.h"
-#include "fs-adapters/os/memory_machine.h"
-#include "fs-adapters/tree/testing/history.h"
+#include "fs-adapters/substrate/os/device_stores.h"
+#include "fs-adapters/substrate/os/memory_machine.h"
+#include "fs-adapters/substrate/tree/testing/history.h"
 #include "plugin/base/little_endian.h"
 #include "plugin/base/testing/fuzz.h"
 #include "plugin/base/testing/image_edits.h"

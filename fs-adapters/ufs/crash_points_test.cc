@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/format/image_reader.h"
 #include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::ufs {

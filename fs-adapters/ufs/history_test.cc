@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/format/image_reader.h"
 #include "fs-adapters/ufs/testing/mounted.h"
 #include "plugin/base/testing/number_from_environment.h"
 

@@ -2,7 +2,7 @@
 // (volume.h). Drawn from seeds and judged by the oracle: harness/explorer/in_process/io_errors_test.cc.
 #include <cerrno>
 
-#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/format/image_reader.h"
 #include "fs-adapters/ufs/testing/journal.h"
 #include "fs-adapters/ufs/testing/mounted.h"
 

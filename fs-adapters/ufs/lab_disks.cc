@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "fs-adapters/ufs/file_system.h"
-#include "fs-adapters/ufs/mkfs_settings.h"
-#include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/ufs/core/file_system.h"
+#include "fs-adapters/ufs/format/mkfs_settings.h"
+#include "fs-adapters/ufs/schemes/scheme_variants.h"
 
 namespace headcrash::ufs {
 namespace {

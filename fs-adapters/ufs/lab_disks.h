@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "fs-adapters/system_under_test.h"
-#include "fs-adapters/ufs/format.h"
+#include "fs-adapters/ufs/format/format.h"
 
 namespace headcrash::ufs {
 

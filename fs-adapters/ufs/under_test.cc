@@ -7,15 +7,15 @@
 #include <array>
 
 #include "fs-adapters/ufs/damage/damage_trials.h"
-#include "fs-adapters/ufs/fast_check_trial.h"
-#include "fs-adapters/ufs/file_system.h"
-#include "fs-adapters/ufs/image_reader.h"
-#include "fs-adapters/ufs/journal_format.h"
+#include "fs-adapters/ufs/netra/fast_check_trial.h"
+#include "fs-adapters/ufs/core/file_system.h"
+#include "fs-adapters/ufs/format/image_reader.h"
+#include "fs-adapters/ufs/format/journal_format.h"
 #include "fs-adapters/ufs/lab_disks.h"
-#include "fs-adapters/ufs/mkfs.h"
-#include "fs-adapters/ufs/mkfs_settings.h"
-#include "fs-adapters/ufs/scheme_variants.h"
-#include "fs-adapters/ufs/write_kind.h"
+#include "fs-adapters/ufs/format/mkfs.h"
+#include "fs-adapters/ufs/format/mkfs_settings.h"
+#include "fs-adapters/ufs/schemes/scheme_variants.h"
+#include "fs-adapters/ufs/core/write_kind.h"
 
 namespace headcrash::ufs {
 namespace {

@@ -2,8 +2,8 @@
 // UFS as a system under test (fs-adapters/system_under_test.h): one system for each line of scheme_variants.h.
 
 #include "fs-adapters/system_under_test.h"
-#include "fs-adapters/ufs/fsck.h"
-#include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/ufs/fsck/fsck.h"
+#include "fs-adapters/ufs/schemes/scheme_variants.h"
 
 namespace headcrash::ufs {
 

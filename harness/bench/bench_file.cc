@@ -17,7 +17,7 @@
 #include "plugin/base/nearest.h"
 #include "plugin/base/strict_table.h"
 #include "plugin/base/text_file.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 #include "plugin/profiles/clock_text.h"
 #include "plugin/profiles/profile.h"
 

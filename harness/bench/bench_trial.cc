@@ -14,14 +14,14 @@
 #include "harness/bench/host_load.h"
 #include "harness/bench/measures.h"
 #include "harness/device/served_device.h"
-#include "harness/explorer/record_workload.h"
+#include "harness/explorer/guests/record_workload.h"
 #include "harness/run/guest_session.h"
 #include "harness/run/phases.h"
 #include "harness/run/trial_machine.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/wall_clock.h"
-#include "plugin/model/simulation.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/simulation.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::bench {
 namespace {

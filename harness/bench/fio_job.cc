@@ -20,7 +20,7 @@
 
 #include "plugin/base/descriptor.h"
 #include "plugin/base/process.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 #include "plugin/replay/trace_file.h"
 
 namespace headcrash::bench {

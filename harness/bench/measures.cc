@@ -7,8 +7,8 @@
 #include <charconv>
 #include <string_view>
 
-#include "plugin/model/simulation.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/simulation.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::bench {
 namespace {

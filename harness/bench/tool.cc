@@ -23,7 +23,7 @@
 #include "harness/bench/usual_jobs.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/text_file.h"
-#include "plugin/model/simulation.h"
+#include "plugin/model/core/simulation.h"
 
 namespace headcrash::bench {
 namespace {

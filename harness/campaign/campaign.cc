@@ -9,8 +9,8 @@
 #include <memory>
 #include <mutex>
 
-#include "harness/campaign/explored_trial.h"
-#include "harness/campaign/trial.h"
+#include "harness/campaign/trial/explored_trial.h"
+#include "harness/campaign/trial/trial.h"
 #include "harness/run/guest_kind.h"
 #include "harness/run/side_by_side.h"
 #include "harness/run/time_left.h"

@@ -26,9 +26,9 @@ struct Campaign {
   std::string log_profile;          ///< of the disk for logs of their own; empty: as the disk
   std::optional<bool> write_cache;  ///< of the drives; none: as the profile says
   std::string
-      tear;  ///< what the cut leaves under the heads (plugin/model/tear.h); empty: as the profile says
+      tear;  ///< what the cut leaves under the heads (plugin/model/core/tear.h); empty: as the profile says
   std::vector<std::string>
-      faults;                 ///< in the text form of plugin/model/faults.h; added when the workload begins
+      faults;                 ///< in the text form of plugin/model/faults/faults.h; added when the workload begins
   bool virtual_time = false;  ///< guests of user-mode Linux: neither clock is set
   std::string clock = "real", setup_clock = "off";
   std::string workload = "small-files";

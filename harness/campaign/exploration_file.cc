@@ -9,8 +9,8 @@
 #include <iterator>
 #include <set>
 
-#include "harness/campaign/array_disk.h"
-#include "harness/explorer/record_workload.h"
+#include "harness/campaign/trial/array_disk.h"
+#include "harness/explorer/guests/record_workload.h"
 #include "harness/workload/ace.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/base/nearest.h"

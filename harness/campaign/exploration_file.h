@@ -42,8 +42,8 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
-#include "harness/explorer/record_workload.h"
-#include "harness/explorer/stage_machine.h"
+#include "harness/explorer/guests/record_workload.h"
+#include "harness/explorer/guests/stage_machine.h"
 #include "harness/workload/application.h"
 #include "plugin/base/result.h"
 #include "plugin/base/strict_table.h"

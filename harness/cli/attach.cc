@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "harness/cli/command.h"
-#include "harness/explorer/plain_checks.h"
+#include "harness/explorer/reproduce/plain_checks.h"
 
 namespace headcrash::cli {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/simulation.h"
+#include "plugin/model/core/simulation.h"
 
 namespace headcrash::cli {
 

@@ -10,7 +10,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/run_progress.h"
 #include "harness/cli/terminal.h"
-#include "results/report/text_table.h"
+#include "results/report/frame/text_table.h"
 
 namespace headcrash::cli {
 namespace {

@@ -8,20 +8,20 @@
 #include <memory>
 #include <set>
 
-#include "harness/campaign/io_errors_campaign.h"
+#include "harness/campaign/surveys/io_errors_campaign.h"
 #include "harness/campaign/part.h"
-#include "harness/campaign/schemes_campaign.h"
-#include "harness/campaign/schemes_plan.h"
-#include "harness/campaign/unsynced_cell.h"
+#include "harness/campaign/schemes/schemes_campaign.h"
+#include "harness/campaign/schemes/schemes_plan.h"
+#include "harness/campaign/surveys/unsynced_cell.h"
 #include "harness/cli/campaign_outcome.h"
 #include "harness/cli/command.h"
 #include "harness/cli/failure_pages.h"
 #include "harness/cli/run_progress.h"
 #include "harness/cli/terminal.h"
 #include "plugin/base/stopwatch.h"
-#include "results/report/io_errors_page.h"
+#include "results/report/campaign/io_errors_page.h"
 #include "results/report/report.h"
-#include "results/report/unsynced_page.h"
+#include "results/report/campaign/unsynced_page.h"
 
 namespace headcrash::cli {
 namespace {

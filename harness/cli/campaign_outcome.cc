@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/campaign/schemes_campaign.h"
+#include "harness/campaign/schemes/schemes_campaign.h"
 #include "harness/cli/command.h"
 
 namespace headcrash::cli {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "harness/explorer/lost_writes.h"
+#include "harness/explorer/explain/lost_writes.h"
 #include "plugin/base/text_file.h"
 
 namespace headcrash::cli {

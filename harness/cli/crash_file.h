@@ -1,5 +1,5 @@
 #pragma once
-// The page of a crash (results/report/crash_page.h) as the commands make it.
+// The page of a crash (results/report/crash/crash_page.h) as the commands make it.
 
 #include <filesystem>
 #include <optional>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fs-adapters/linux/adapter.h"
-#include "harness/explorer/crash_timeline.h"
+#include "harness/explorer/explain/crash_timeline.h"
 
 namespace headcrash::cli {
 

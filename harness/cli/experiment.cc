@@ -1,5 +1,5 @@
 // headcrash experiment: runs what a paper measured, in virtual time, and sets our numbers beside its own.
-#include "harness/experiment/experiment.h"
+#include "harness/papers/experiment.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

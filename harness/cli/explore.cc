@@ -11,13 +11,13 @@
 #include <map>
 #include <memory>
 
-#include "harness/campaign/array_disk.h"
+#include "harness/campaign/trial/array_disk.h"
 #include "harness/cli/command.h"
 #include "harness/cli/explored.h"
 #include "harness/cli/lab_command.h"
 #include "harness/cli/terminal.h"
-#include "harness/explorer/failure_report.h"
-#include "harness/explorer/plain_checks.h"
+#include "harness/explorer/reproduce/failure_report.h"
+#include "harness/explorer/reproduce/plain_checks.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/base/named_file.h"
 #include "plugin/base/nearest.h"

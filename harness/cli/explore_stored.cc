@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/campaign/array_disk.h"
+#include "harness/campaign/trial/array_disk.h"
 #include "harness/campaign/campaign.h"
 #include "harness/cli/attach.h"
 #include "harness/cli/campaign_outcome.h"

@@ -7,8 +7,8 @@
 #include <cstdio>
 
 #include "harness/cli/lab_command.h"
-#include "harness/explorer/failure_report.h"
-#include "harness/explorer/minimise.h"
+#include "harness/explorer/reproduce/failure_report.h"
+#include "harness/explorer/reproduce/minimise.h"
 
 namespace headcrash::cli {
 namespace {

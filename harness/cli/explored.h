@@ -14,10 +14,10 @@
 #include "harness/cli/command.h"
 #include "harness/cli/crash_file.h"
 #include "harness/cli/lab_command.h"
-#include "harness/explorer/exploration.h"
-#include "harness/explorer/lab.h"
-#include "harness/explorer/record_workload.h"
-#include "harness/explorer/stage_machine.h"
+#include "harness/explorer/guests/exploration.h"
+#include "harness/explorer/guests/lab.h"
+#include "harness/explorer/guests/record_workload.h"
+#include "harness/explorer/guests/stage_machine.h"
 #include "harness/workload/application.h"
 
 namespace headcrash::cli {

@@ -7,9 +7,9 @@
 #include "harness/cli/command.h"
 #include "harness/cli/lab_command.h"
 #include "harness/cli/stored_trial.h"
-#include "harness/explorer/failure_text.h"
-#include "harness/explorer/record_workload.h"
-#include "harness/explorer/reproducer.h"
+#include "harness/explorer/explain/failure_text.h"
+#include "harness/explorer/guests/record_workload.h"
+#include "harness/explorer/reproduce/reproducer.h"
 
 namespace headcrash::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "harness/cli/crash_file.h"
 #include "harness/cli/lab_command.h"
 #include "harness/cli/stored_trial.h"
-#include "harness/explorer/record_workload.h"
-#include "results/report/failure_pages.h"
+#include "harness/explorer/guests/record_workload.h"
+#include "results/report/campaign/failure_pages.h"
 
 namespace headcrash::cli {
 namespace {

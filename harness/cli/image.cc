@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "fs-adapters/os/device_stores.h"
-#include "fs-adapters/os/memory_machine.h"
+#include "fs-adapters/substrate/os/device_stores.h"
+#include "fs-adapters/substrate/os/memory_machine.h"
 #include "fs-adapters/registry.h"
 #include "harness/cli/command.h"
 #include "plugin/base/printable.h"

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "harness/campaign/array_disk.h"
+#include "harness/campaign/trial/array_disk.h"
 #include "harness/campaign/campaign.h"
-#include "harness/explorer/application_run.h"
+#include "harness/explorer/guests/application_run.h"
 #include "harness/run/guest_kind.h"
 
 namespace headcrash::cli {

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/stored_trial.h"
-#include "harness/explorer/check_state.h"
-#include "harness/explorer/lab.h"
-#include "harness/explorer/stage_machine.h"
+#include "harness/explorer/guests/check_state.h"
+#include "harness/explorer/guests/lab.h"
+#include "harness/explorer/guests/stage_machine.h"
 #include "plugin/record/event.h"
 
 namespace headcrash::cli {

@@ -10,17 +10,17 @@
 #include "fs-adapters/registry.h"
 #include "harness/bench/bench_file.h"
 #include "harness/campaign/campaign_file.h"
-#include "harness/campaign/io_errors_plan.h"
-#include "harness/campaign/schemes_plan.h"
-#include "harness/campaign/unsynced_plan.h"
+#include "harness/campaign/surveys/io_errors_plan.h"
+#include "harness/campaign/schemes/schemes_plan.h"
+#include "harness/campaign/surveys/unsynced_plan.h"
 #include "harness/cli/command.h"
 #include "harness/cli/terminal.h"
-#include "harness/experiment/experiment.h"
+#include "harness/papers/experiment.h"
 #include "harness/workload/catalogue.h"
 #include "harness/workload/timed/timed_workload.h"
 #include "plugin/profiles/profile.h"
 #include "plugin/profiles/stream_rates.h"
-#include "results/report/text_table.h"
+#include "results/report/frame/text_table.h"
 
 namespace headcrash::cli {
 namespace {

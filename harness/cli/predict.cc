@@ -12,8 +12,8 @@
 #include "harness/campaign/campaign_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/stored_trial.h"
-#include "harness/experiment/cut_machine.h"
-#include "harness/experiment/peacock98/ultra2.h"
+#include "harness/papers/cut_machine.h"
+#include "harness/papers/peacock98/ultra2.h"
 #include "results/db/database.h"
 #include "results/db/statement.h"
 

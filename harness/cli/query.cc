@@ -9,7 +9,7 @@
 #include "harness/cli/command.h"
 #include "plugin/base/nearest.h"
 #include "results/db/migrations.h"
-#include "results/report/sql.h"
+#include "results/report/frame/sql.h"
 
 namespace headcrash::cli {
 namespace {

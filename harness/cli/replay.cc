@@ -10,14 +10,14 @@
 #include <utility>
 
 #include "harness/campaign/campaign.h"
-#include "harness/campaign/trial.h"
+#include "harness/campaign/trial/trial.h"
 #include "harness/cli/command.h"
 #include "harness/cli/crash_file.h"
 #include "harness/cli/lab_command.h"
 #include "harness/cli/replay_anew.h"
 #include "harness/cli/stored_trial.h"
-#include "harness/explorer/check_state.h"
-#include "harness/explorer/plain_checks.h"
+#include "harness/explorer/guests/check_state.h"
+#include "harness/explorer/reproduce/plain_checks.h"
 #include "harness/run/guest_kind.h"
 #include "plugin/base/printable.h"
 #include "plugin/base/scratch_folder.h"

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "harness/campaign/campaign.h"
-#include "harness/campaign/explored_trial.h"
-#include "harness/campaign/known_finding.h"
+#include "harness/campaign/trial/explored_trial.h"
+#include "harness/campaign/trial/known_finding.h"
 #include "harness/cli/command.h"
 #include "harness/run/guest_kind.h"
 #include "plugin/base/scratch_folder.h"

@@ -10,8 +10,8 @@
 #include "harness/cli/terminal.h"
 #include "harness/run/run_owner.h"
 #include "results/db/database.h"
-#include "results/report/sql.h"
-#include "results/report/text_table.h"
+#include "results/report/frame/sql.h"
+#include "results/report/frame/text_table.h"
 
 namespace headcrash::cli {
 namespace {

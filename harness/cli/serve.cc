@@ -17,7 +17,7 @@
 #include "harness/vm/guest.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/size.h"
-#include "plugin/model/simulation.h"
+#include "plugin/model/core/simulation.h"
 #include "plugin/profiles/stack.h"
 
 namespace headcrash::cli {

@@ -12,10 +12,10 @@
 #include "harness/cli/attach.h"
 #include "harness/cli/command.h"
 #include "harness/device/parameters.h"
-#include "plugin/emulation/served_machine.h"
-#include "plugin/timetravel/calendar.h"
-#include "plugin/timetravel/emulated_hardware.h"
-#include "plugin/vhost/machine_server.h"
+#include "plugin/servers/emulation/served_machine.h"
+#include "plugin/servers/timetravel/calendar.h"
+#include "plugin/servers/timetravel/emulated_hardware.h"
+#include "plugin/servers/vhost/machine_server.h"
 
 namespace headcrash::cli {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "harness/cli/command.h"
 #include "plugin/base/size.h"
-#include "plugin/model/null_observer.h"
+#include "plugin/model/core/null_observer.h"
 #include "plugin/profiles/build.h"
 #include "plugin/replay/csv.h"
 #include "plugin/replay/random_requests.h"

@@ -12,8 +12,8 @@
 
 #include "fs-adapters/linux/adapter.h"
 #include "harness/cli/command.h"
-#include "harness/explorer/crash_timeline.h"
-#include "harness/explorer/stage_machine.h"
+#include "harness/explorer/explain/crash_timeline.h"
+#include "harness/explorer/guests/stage_machine.h"
 #include "harness/oracle/verdict.h"
 #include "plugin/base/result.h"
 #include "plugin/states/run_history.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Talks to a plugin's control socket (plugin/nbd/CONTROL.md).
+// Talks to a plugin's control socket (plugin/servers/nbd/CONTROL.md).
 
 #include <chrono>
 #include <filesystem>

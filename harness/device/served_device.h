@@ -1,6 +1,6 @@
 #pragma once
 // An emulated device being served by a child process: over NBD in real time, or over vhost-user to a guest in virtual
-// time (plugin/timetravel/calendar.h names the sockets beside its own).
+// time (plugin/servers/timetravel/calendar.h names the sockets beside its own).
 //
 // The child dies with this process, however that ends. Destroying a ServedDevice stops the server and waits
 // for it, so that its recording is complete afterwards.
@@ -22,9 +22,9 @@ struct ServedDeviceSpec {
   std::uint64_t size_bytes = 0;                  ///< 0: the whole drive
   std::optional<bool> write_cache;               ///< none: as the profile has it
   std::string
-      tear{};  ///< what a cut leaves under the head (plugin/model/tear.h); empty: as the profile has it
+      tear{};  ///< what a cut leaves under the head (plugin/model/core/tear.h); empty: as the profile has it
   bool virtual_time = false;  ///< `clock` is not used then
-  double charge = 0;          ///< with it: of the guest's processor time (plugin/timetravel/calendar.h)
+  double charge = 0;          ///< with it: of the guest's processor time (plugin/servers/timetravel/calendar.h)
   std::string clock = "real";
   std::uint64_t seed = 1;
   std::string cut;                                 ///< trigger in text form; empty for none

@@ -1,5 +1,5 @@
 #pragma once
-// A server of crash states (plugin/nbd/CONTROL.md, "A server of crash states") as a child process: the stages
+// A server of crash states (plugin/servers/nbd/CONTROL.md, "A server of crash states") as a child process: the stages
 // that the lab's guests have attached.
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct StageLoad {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> slow;
   std::uint32_t slow_us = 0;
   std::string machine;              ///< stack above the media; empty: the medium itself
-  std::vector<std::string> faults;  ///< of the machine, at power-on (plugin/model/faults.h)
+  std::vector<std::string> faults;  ///< of the machine, at power-on (plugin/model/faults/faults.h)
 };
 struct LoadedStage {
   std::string nonce;

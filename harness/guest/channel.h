@@ -1,6 +1,6 @@
 #pragma once
 // The agent's conversation with the host, as lines: over a virtio-serial port, or in virtual time over a disk
-// (plugin/timetravel/agent_disk.h).
+// (plugin/servers/timetravel/agent_disk.h).
 //
 // The host's end of a port may go away and come back (a saved state is restored under another QEMU): reading then waits
 // for the next host, and what cannot be delivered is dropped rather than kept for somebody who did not ask.

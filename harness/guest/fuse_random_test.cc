@@ -19,7 +19,7 @@
 #include <thread>
 
 #include "fs-adapters/lfs/image_reader.h"
-#include "fs-adapters/tree/testing/ballast.h"
+#include "fs-adapters/substrate/tree/testing/ballast.h"
 #include "harness/guest/posix_vfs.h"
 #include "plugin/base/testing/number_from_environment.h"
 #include "plugin/base/testing/temporary_folder.h"

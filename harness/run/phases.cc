@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "plugin/model/simulation.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/simulation.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::run {
 namespace {

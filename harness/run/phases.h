@@ -31,7 +31,7 @@ class PhaseClock {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// From an answer to `stats` (plugin/nbd/CONTROL.md). Errors name the field that is missing.
+/// From an answer to `stats` (plugin/servers/nbd/CONTROL.md). Errors name the field that is missing.
 Result<db::PhaseRecord> phase_from_stats(const nlohmann::json& stats);
 
 /// True when completions came late by more than 5 % of the mean modelled response time, over all phases that

@@ -5,7 +5,7 @@
 //          -> second recovery, which must find nothing to do
 //
 // Trials of campaigns and crash states of the explorer take these steps. The explorer may take replay and
-// check on the host instead (harness/explorer/host_check.h) and sets state() then.
+// check on the host instead (harness/explorer/guests/host_check.h) and sets state() then.
 
 #include <array>
 #include <optional>

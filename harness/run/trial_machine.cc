@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::run {
 namespace {

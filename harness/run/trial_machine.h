@@ -3,7 +3,7 @@
 // behind one power cord and in one recording.
 //
 //   hd0    /dev/vda  {device}
-//   mark   /dev/vdb  marks (plugin/nbd/CONTROL.md)
+//   mark   /dev/vdb  marks (plugin/servers/nbd/CONTROL.md)
 //   log    /dev/vdc  {log}, of the size that the adapter asks for
 
 #include <atomic>

@@ -90,7 +90,7 @@ struct GuestSpec {
 inline constexpr std::uint64_t kMarkDiskBytes = 4096;
 
 /// For a guest of user-mode Linux: its disks, clock and agent are at the sockets beside that of its first disk
-/// (plugin/timetravel/calendar.h). `log_bytes`: of a disk for a log; 0: there is none.
+/// (plugin/servers/timetravel/calendar.h). `log_bytes`: of a disk for a log; 0: there is none.
 void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
                       std::uint64_t log_bytes);
 

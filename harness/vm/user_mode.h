@@ -1,6 +1,6 @@
 #pragma once
 // User-mode Linux as a guest in virtual time: a program of the host whose disks and clock are a server's
-// (plugin/timetravel/calendar.h).
+// (plugin/servers/timetravel/calendar.h).
 
 #include <memory>
 

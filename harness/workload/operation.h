@@ -233,7 +233,7 @@ std::size_t threads_of(std::span<const Operation> operations);
 /// "%NAME": an open file in place of a path.
 bool is_open_file(std::string_view path);
 
-/// Does it. A crash is refused with ENOTSUP: only who has the disk can cut its power (harness/explorer/record_workload.h),
+/// Does it. A crash is refused with ENOTSUP: only who has the disk can cut its power (harness/explorer/guests/record_workload.h),
 /// elsewhere it is skipped as what the file system does not have. A write opens, writes and closes; only `open` keeps a file open, in `open_files`.
 VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_files);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a server in virtual time (plugin/timetravel) and those who are in a guest or start one agree about.
+// What a server in virtual time (plugin/servers/timetravel) and those who are in a guest or start one agree about.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,12 +16,12 @@ inline constexpr std::size_t kStreamOffset = 64 << 10;
 inline constexpr std::size_t kTransferBytes = 64 << 10;
 inline constexpr std::size_t kLengthBytes = 4;
 
-/// What is added to the first disk's socket with a dot (plugin/timetravel/calendar.h).
+/// What is added to the first disk's socket with a dot (plugin/servers/timetravel/calendar.h).
 inline constexpr const char* kMarkSuffix = "mark";
 inline constexpr const char* kPortSuffix = "port";
 inline constexpr const char* kTimeSuffix = "time";
 inline constexpr const char* kAgentSuffix = "agent";
-/// A second disk, for a file system's log (plugin/timetravel/served_stages.h).
+/// A second disk, for a file system's log (plugin/servers/timetravel/served_stages.h).
 inline constexpr const char* kLogSuffix = "log";
 
 }  // namespace headcrash::virtual_guest

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::media {
 

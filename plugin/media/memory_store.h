@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::media {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "plugin/base/random.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::media {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::media {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::media {
 

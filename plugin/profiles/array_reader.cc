@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "plugin/model/array.h"
-#include "plugin/model/raid_layout.h"
+#include "plugin/model/array/array.h"
+#include "plugin/model/array/raid_layout.h"
 #include "plugin/profiles/profile_reader.h"
 
 namespace headcrash::profiles {

@@ -13,10 +13,10 @@
 #include "plugin/base/invariant.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/random.h"
-#include "plugin/model/array.h"
-#include "plugin/model/disk.h"
-#include "plugin/model/flash.h"
-#include "plugin/model/nvram.h"
+#include "plugin/model/array/array.h"
+#include "plugin/model/disk/disk.h"
+#include "plugin/model/flash/flash.h"
+#include "plugin/model/nvram/nvram.h"
 
 namespace headcrash::profiles {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/array.h"
-#include "plugin/model/machine.h"
-#include "plugin/model/nvram.h"
+#include "plugin/model/array/array.h"
+#include "plugin/model/core/machine.h"
+#include "plugin/model/nvram/nvram.h"
 #include "plugin/profiles/stack.h"
 
 namespace headcrash::profiles {

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "headcrash_profiles_embedded.h"
-#include "plugin/model/array.h"
-#include "plugin/model/null_observer.h"
+#include "plugin/model/array/array.h"
+#include "plugin/model/core/null_observer.h"
 
 namespace headcrash::profiles {
 namespace {

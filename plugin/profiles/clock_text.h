@@ -13,7 +13,7 @@ struct Clock {
   enum class Kind : std::uint8_t {
     real,
     off,
-    virtual_time,  ///< a guest's, which stands still while it computes (plugin/timetravel); no configuration names it
+    virtual_time,  ///< a guest's, which stands still while it computes (plugin/servers/timetravel); no configuration names it
   };
   Kind kind = Kind::real;
   double slowdown = 1;  ///< K: wall time that passes for one unit of model time

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "plugin/model/geometry.h"
+#include "plugin/model/disk/geometry.h"
 #include "plugin/profiles/profile.h"
 #include "plugin/profiles/profile_reader.h"
 

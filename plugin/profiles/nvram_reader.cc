@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "plugin/model/array.h"
+#include "plugin/model/array/array.h"
 #include "plugin/profiles/profile_reader.h"
 
 namespace headcrash::profiles {

@@ -9,8 +9,8 @@
 
 #include <fmt/core.h>
 
-#include "plugin/model/disk.h"
-#include "plugin/model/null_observer.h"
+#include "plugin/model/disk/disk.h"
+#include "plugin/model/core/null_observer.h"
 #include "plugin/profiles/build.h"
 #include "plugin/profiles/profile.h"
 #include "plugin/replay/random_requests.h"

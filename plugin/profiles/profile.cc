@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "plugin/model/seek.h"
+#include "plugin/model/disk/seek.h"
 #include "plugin/profiles/profile_reader.h"
 #include "plugin/profiles/stack.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "plugin/base/result.h"
-#include "plugin/model/disk_profile.h"
+#include "plugin/model/disk/disk_profile.h"
 #include "plugin/profiles/origin.h"
 
 namespace headcrash::profiles {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "plugin/base/result.h"
-#include "plugin/model/array_profile.h"
-#include "plugin/model/disk_profile.h"
-#include "plugin/model/flash_profile.h"
-#include "plugin/model/nvram_profile.h"
+#include "plugin/model/array/array_profile.h"
+#include "plugin/model/disk/disk_profile.h"
+#include "plugin/model/flash/flash_profile.h"
+#include "plugin/model/nvram/nvram_profile.h"
 #include "plugin/profiles/origin.h"
 #include "plugin/profiles/profile_table.h"
 

@@ -1,7 +1,7 @@
 // An orderly shutdown (shutdown.h).
 #include "plugin/profiles/shutdown.h"
 
-#include "plugin/model/run_request.h"
+#include "plugin/model/core/run_request.h"
 
 namespace headcrash::profiles {
 namespace {

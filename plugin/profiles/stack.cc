@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <array>
 
-#include "plugin/model/array.h"
+#include "plugin/model/array/array.h"
 #include "plugin/profiles/profile_reader.h"
 
 namespace headcrash::profiles {

@@ -11,11 +11,11 @@
 #include <variant>
 #include <vector>
 
-#include "plugin/model/array_profile.h"
-#include "plugin/model/disk_profile.h"
-#include "plugin/model/faults.h"
-#include "plugin/model/flash_profile.h"
-#include "plugin/model/nvram_profile.h"
+#include "plugin/model/array/array_profile.h"
+#include "plugin/model/disk/disk_profile.h"
+#include "plugin/model/faults/faults.h"
+#include "plugin/model/flash/flash_profile.h"
+#include "plugin/model/nvram/nvram_profile.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {
@@ -52,7 +52,7 @@ struct MachineDevice {
   std::optional<model::Tear> tear = {};     ///< of its drives; none: as the profile says
 };
 
-/// A word of plugin/model/tear.h, for parameters and keys that are not read by ProfileTable. Errors name
+/// A word of plugin/model/core/tear.h, for parameters and keys that are not read by ProfileTable. Errors name
 /// `subject` and the nearest word.
 Result<model::Tear> parse_tear(std::string_view word, const std::string& subject);
 
@@ -63,13 +63,13 @@ struct MachineFile {
 /// At least one device. Profiles are built-in names or paths relative to the file; faults are not yet checked
 /// against the devices.
 ///
-///   fault = ["dead:log,after-ms=5000"]      # optional; as in plugin/model/faults.h
+///   fault = ["dead:log,after-ms=5000"]      # optional; as in plugin/model/faults/faults.h
 ///   [[device]]
 ///   name = "data"
 ///   profile = "netra-raid5"
 ///   size = "1G"                             # optional; all of it
 ///   write-cache = true                      # optional; as the profile says
-///   tear = "unreadable"                     # optional; as the profile says (plugin/model/tear.h)
+///   tear = "unreadable"                     # optional; as the profile says (plugin/model/core/tear.h)
 Result<MachineFile> load_machine_file(const std::string& path);
 
 }  // namespace headcrash::profiles

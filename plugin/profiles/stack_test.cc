@@ -9,7 +9,7 @@
 
 #include "headcrash_profiles_embedded.h"
 #include "plugin/base/testing/temporary_folder.h"
-#include "plugin/model/array.h"
+#include "plugin/model/array/array.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plugin/model/null_observer.h"
+#include "plugin/model/core/null_observer.h"
 #include "plugin/profiles/build.h"
 #include "plugin/replay/random_requests.h"
 #include "plugin/replay/replay.h"

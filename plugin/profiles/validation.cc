@@ -17,8 +17,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugin/model/disk.h"
-#include "plugin/model/null_observer.h"
+#include "plugin/model/disk/disk.h"
+#include "plugin/model/core/null_observer.h"
 #include "plugin/replay/trace_file.h"
 
 namespace headcrash::profiles {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plugin/base/result.h"
-#include "plugin/model/disk_profile.h"
+#include "plugin/model/disk/disk_profile.h"
 #include "plugin/replay/request_source.h"
 
 namespace headcrash::profiles {

@@ -1,7 +1,7 @@
 // Stores and observer of a machine (backing.h).
 #include "plugin/record/backing.h"
 
-#include "plugin/model/null_observer.h"
+#include "plugin/model/core/null_observer.h"
 
 namespace headcrash::record {
 

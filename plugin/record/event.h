@@ -48,7 +48,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/device.h"
+#include "plugin/model/core/device.h"
 
 namespace headcrash::record {
 

@@ -19,7 +19,7 @@
 #include <memory>
 #include <vector>
 
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::record {
 

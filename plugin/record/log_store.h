@@ -23,7 +23,7 @@
 #include <optional>
 #include <vector>
 
-#include "plugin/model/machine.h"
+#include "plugin/model/core/machine.h"
 #include "plugin/record/checkpoint.h"
 #include "plugin/record/recording.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "plugin/model/machine.h"
+#include "plugin/model/core/machine.h"
 #include "plugin/record/event.h"
 #include "plugin/record/media_bytes.h"
 

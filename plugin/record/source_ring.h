@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugin/model/device.h"
+#include "plugin/model/core/device.h"
 
 namespace headcrash::record {
 

@@ -10,7 +10,7 @@
 #include "plugin/base/invariant.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/size.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::replay {
 namespace {

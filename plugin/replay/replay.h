@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "plugin/model/machine.h"
+#include "plugin/model/core/machine.h"
 #include "plugin/replay/host_queue.h"
 #include "plugin/replay/request_source.h"
 #include "plugin/replay/response_times.h"

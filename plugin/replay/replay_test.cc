@@ -12,7 +12,7 @@
 #include <random>
 #include <sstream>
 
-#include "plugin/model/null_observer.h"
+#include "plugin/model/core/null_observer.h"
 #include "plugin/replay/csv.h"
 #include "plugin/replay/random_requests.h"
 #include "plugin/replay/trace_file.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "plugin/base/result.h"
-#include "plugin/model/simulation.h"
+#include "plugin/model/core/simulation.h"
 
 namespace headcrash::replay {
 

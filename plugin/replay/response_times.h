@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugin/model/simulation.h"
+#include "plugin/model/core/simulation.h"
 
 namespace headcrash::replay {
 

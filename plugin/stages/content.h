@@ -12,7 +12,7 @@
 
 #include "plugin/base/result.h"
 #include "plugin/media/written_map.h"
-#include "plugin/model/device.h"
+#include "plugin/model/core/device.h"
 
 namespace headcrash::stages {
 

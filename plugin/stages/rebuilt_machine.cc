@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "plugin/model/array.h"
-#include "plugin/model/run_request.h"
+#include "plugin/model/array/array.h"
+#include "plugin/model/core/run_request.h"
 #include "plugin/profiles/shutdown.h"
 #include "plugin/states/run_history.h"
 

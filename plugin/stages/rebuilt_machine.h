@@ -12,7 +12,7 @@
 
 #include <memory>
 
-#include "plugin/model/null_observer.h"
+#include "plugin/model/core/null_observer.h"
 #include "plugin/profiles/build.h"
 #include "plugin/record/event.h"
 #include "plugin/stages/content.h"

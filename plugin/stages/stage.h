@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/sector_range.h"
+#include "plugin/model/core/sector_range.h"
 #include "plugin/stages/content.h"
 #include "plugin/stages/stage_recording.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/faults.h"
+#include "plugin/model/faults/faults.h"
 #include "plugin/stages/history_cache.h"
 #include "plugin/stages/stage.h"
 #include "plugin/states/crash_state.h"

@@ -2,7 +2,7 @@
 // written can be read.
 #include <cerrno>
 
-#include "plugin/model/raid_layout.h"
+#include "plugin/model/array/raid_layout.h"
 #include "plugin/stages/rebuilt_machine.h"
 #include "plugin/stages/testing/stage_fixture.h"
 

@@ -36,7 +36,7 @@
 #include <vector>
 
 #include "plugin/base/result.h"
-#include "plugin/model/device.h"
+#include "plugin/model/core/device.h"
 
 namespace headcrash::states {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::states {
 namespace {

@@ -94,7 +94,7 @@ class RunHistory {
   /// Events at which a device answered whatever it had been asked, rising: it was alive then.
   const std::vector<std::uint64_t>& answers(model::DeviceId device) const;
   /// The battery-backed caches of the machine that held something: what one holds is the newest of its MEDIA
-  /// events for a sector, and else what is below it (plugin/model/nvram.h). image() gives what it holds.
+  /// events for a sector, and else what is below it (plugin/model/nvram/nvram.h). image() gives what it holds.
   const std::vector<model::DeviceId>& caches() const;
   /// Whose writes a state has or lacks: all disks, or one device; of a physical state the disks, or the first
   /// device.

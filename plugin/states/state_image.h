@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 #include "plugin/record/state.h"
 
 namespace headcrash::states {

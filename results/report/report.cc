@@ -4,15 +4,15 @@
 #include <fmt/format.h>
 
 #include "results/db/statement.h"
-#include "results/report/answer.h"
-#include "results/report/bench_export.h"
-#include "results/report/bench_page.h"
-#include "results/report/experiment_page.h"
-#include "results/report/facts.h"
-#include "results/report/io_errors_page.h"
-#include "results/report/page.h"
-#include "results/report/unsynced_page.h"
-#include "results/report/whole_file.h"
+#include "results/report/frame/answer.h"
+#include "results/report/bench/bench_export.h"
+#include "results/report/bench/bench_page.h"
+#include "results/report/experiment/experiment_page.h"
+#include "results/report/campaign/facts.h"
+#include "results/report/campaign/io_errors_page.h"
+#include "results/report/frame/page.h"
+#include "results/report/campaign/unsynced_page.h"
+#include "results/report/frame/whole_file.h"
 
 namespace headcrash::report {
 namespace {

@@ -86,11 +86,11 @@ manual() {
          }
          pending = ""
        }
-       !/^ / {if (pending != "") out()} END {if (pending != "") out()}' "$top/plugin/nbd/nbdkit-headcrash-plugin.pod"
+       !/^ / {if (pending != "") out()} END {if (pending != "") out()}' "$top/plugin/servers/nbd/nbdkit-headcrash-plugin.pod"
 }
 # The requests of the control socket that have nothing to be filled in.
 requests() {
-  grep -o '`{[^`]*}`' "$top/plugin/nbd/CONTROL.md" | tr -d '`' | grep -vE '\.\.|\\?\||:(N|L)\b|KIND|NAME|"ok"' | sort -u |
+  grep -o '`{[^`]*}`' "$top/plugin/servers/nbd/CONTROL.md" | tr -d '`' | grep -vE '\.\.|\\?\||:(N|L)\b|KIND|NAME|"ok"' | sort -u |
     while IFS= read -r request; do printf "echo '%s' | socat - UNIX-CONNECT:control.sock\036" "$request"; done
 }
 
@@ -210,7 +210,7 @@ run_document ADDING < <(markdown ADDING.md)
 run_document WALKTHROUGH < <(markdown fs-adapters/examples/WALKTHROUGH.md)
 run_document help < <(help_texts)
 run_document manual < <(manual)
-run_document CONTROL < <(markdown plugin/nbd/CONTROL.md; requests)
+run_document CONTROL < <(markdown plugin/servers/nbd/CONTROL.md; requests)
 run_document SCHEMA < <(markdown results/db/SCHEMA.md)
 if [ -z "$only" ]; then
   for key in "${!entry[@]}"; do [ -n "${used[$key]:-}" ] || failed "documents.table: \"$key\" is printed nowhere"; done

@@ -24,7 +24,7 @@ mapfile -t keys < <(quoted fs-adapters/linux/adapter.cc '/only({/,/})/p')
 has man5/headcrash-adapters.5 "${keys[@]}"
 mapfile -t keys < <(cat "$top"/harness/campaign/campaigns/{demo,smoke,controls}.toml | grep -v '"""' | grep -oE '^(\[+[a-z]+|[a-z-]+ =)' | tr -d '[ =' | sort -u)
 has man5/headcrash-campaigns.5 "${keys[@]}"
-mapfile -t kinds < <(sed -n 's|^//   \([a-z-]*-[a-z-]*\|dead\|slow\) .*|\1|p' "$top/plugin/model/faults.h")
+mapfile -t kinds < <(sed -n 's|^//   \([a-z-]*-[a-z-]*\|dead\|slow\) .*|\1|p' "$top/plugin/model/faults/faults.h")
 has man7/headcrash-faults.7 "${kinds[@]}" battery-dead
 mapfile -t words < <(quoted harness/workload/operation.cc '/kOperationKinds> kWords/,/}}};/p' | grep -vxE '[plotqafxvmugskij]{1,5}')
 has man7/headcrash-operations.7 "${words[@]}"

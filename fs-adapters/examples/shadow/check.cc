@@ -6,7 +6,7 @@
 #include <set>
 
 #include "fs-adapters/examples/shadow/image.h"
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 
 namespace headcrash::shadow {
 namespace {

@@ -3,7 +3,7 @@
 // from within a fiber, but for abandon().
 
 #include "fs-adapters/examples/shadow/store.h"
-#include "fs-adapters/tree/file_system.h"
+#include "fs-adapters/substrate/tree/file_system.h"
 
 namespace headcrash::shadow {
 

@@ -7,7 +7,7 @@
 #include <bit>
 #include <string_view>
 
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/crc32c.h"
 #include "plugin/base/little_endian.h"
 

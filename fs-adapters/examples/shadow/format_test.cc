@@ -7,7 +7,7 @@
 
 #include "fs-adapters/examples/shadow/image.h"
 #include "fs-adapters/examples/shadow/mkfs.h"
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/crc32c.h"
 #include "plugin/base/little_endian.h"
 #include "plugin/media/memory_store.h"

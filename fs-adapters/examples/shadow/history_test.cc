@@ -1,6 +1,6 @@
 // Random operations of several users at once (tree/testing/history.h), then: what is there, before and after an
 // unmount, and an image without a flaw.
-#include "fs-adapters/tree/testing/history.h"
+#include "fs-adapters/substrate/tree/testing/history.h"
 
 #include "fs-adapters/examples/shadow/testing/mounted.h"
 #include "plugin/base/testing/number_from_environment.h"

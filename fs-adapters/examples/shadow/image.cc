@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "fs-adapters/tree/directory_block.h"
-#include "fs-adapters/tree/inode_store.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/inode_store.h"
 
 namespace headcrash::shadow {
 namespace {

@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "fs-adapters/examples/shadow/store.h"
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/crc32c.h"
 #include "plugin/base/size.h"
 

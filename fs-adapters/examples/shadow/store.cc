@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "fs-adapters/tree/directory.h"
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/invariant.h"
 
 namespace headcrash::shadow {

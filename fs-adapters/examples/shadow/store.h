@@ -27,8 +27,8 @@
 #include <vector>
 
 #include "fs-adapters/examples/shadow/format.h"
-#include "fs-adapters/os/system.h"
-#include "fs-adapters/tree/file_system.h"
+#include "fs-adapters/substrate/os/system.h"
+#include "fs-adapters/substrate/tree/file_system.h"
 
 namespace headcrash::shadow {
 

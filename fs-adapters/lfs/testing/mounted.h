@@ -12,9 +12,9 @@
 #include "fs-adapters/lfs/file_system.h"
 #include "fs-adapters/lfs/image_reader.h"
 #include "fs-adapters/lfs/mkfs.h"
-#include "fs-adapters/os/testing/logged_store.h"
-#include "fs-adapters/tree/testing/mounted_machine.h"
-#include "fs-adapters/tree/testing/operations.h"
+#include "fs-adapters/substrate/os/testing/logged_store.h"
+#include "fs-adapters/substrate/tree/testing/mounted_machine.h"
+#include "fs-adapters/substrate/tree/testing/operations.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::lfs::bench {

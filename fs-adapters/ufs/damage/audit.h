@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fs-adapters/system_under_test.h"
-#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/ufs/format/image_reader.h"
 
 namespace headcrash::ufs::damage {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <tuple>
 
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/invariant.h"
 #include "plugin/base/little_endian.h"
 

@@ -21,10 +21,10 @@
 #include <vector>
 
 #include "fs-adapters/ufs/damage/image_survey.h"
-#include "fs-adapters/ufs/fsck.h"
-#include "fs-adapters/ufs/inode_extension.h"
+#include "fs-adapters/ufs/fsck/fsck.h"
+#include "fs-adapters/ufs/format/inode_extension.h"
 #include "plugin/base/random.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::ufs::damage {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "fs-adapters/ufs/busy_map.h"
-#include "fs-adapters/ufs/busy_marks.h"
-#include "fs-adapters/ufs/cylinder_group.h"
+#include "fs-adapters/ufs/netra/busy_map.h"
+#include "fs-adapters/ufs/netra/busy_marks.h"
+#include "fs-adapters/ufs/core/cylinder_group.h"
 #include "fs-adapters/ufs/damage/damage.h"
 
 namespace headcrash::ufs::damage {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fs-adapters/ufs/cylinder_group.h"
+#include "fs-adapters/ufs/core/cylinder_group.h"
 #include "fs-adapters/ufs/damage/damage.h"
 #include "plugin/base/little_endian.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "fs-adapters/tree/directory_block.h"
-#include "fs-adapters/tree/exchange_name.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/exchange_name.h"
 #include "fs-adapters/ufs/damage/damage.h"
 #include "plugin/base/little_endian.h"
 

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "fs-adapters/tree/directory_block.h"
-#include "fs-adapters/ufs/cylinder_group.h"
-#include "fs-adapters/ufs/image_reader.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
+#include "fs-adapters/ufs/core/cylinder_group.h"
+#include "fs-adapters/ufs/format/image_reader.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs::damage {

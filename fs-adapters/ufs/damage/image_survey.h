@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/ufs/bmap_cache.h"
+#include "fs-adapters/ufs/core/bmap_cache.h"
 #include "fs-adapters/ufs/damage/trial_disk.h"
-#include "fs-adapters/ufs/geometry.h"
+#include "fs-adapters/ufs/format/geometry.h"
 
 namespace headcrash::ufs::damage {
 

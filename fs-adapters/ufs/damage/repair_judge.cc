@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fs-adapters/tree/exchange_name.h"
+#include "fs-adapters/substrate/tree/exchange_name.h"
 
 namespace headcrash::ufs::damage {
 namespace {

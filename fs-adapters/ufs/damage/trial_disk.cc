@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "fs-adapters/os/device_address.h"
+#include "fs-adapters/substrate/os/device_address.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs::damage {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::ufs::damage {
 

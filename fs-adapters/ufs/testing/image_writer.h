@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "fs-adapters/tree/directory_block.h"
-#include "fs-adapters/ufs/cylinder_group.h"
-#include "fs-adapters/ufs/geometry.h"
-#include "fs-adapters/ufs/image_reader.h"
-#include "plugin/model/store.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
+#include "fs-adapters/ufs/core/cylinder_group.h"
+#include "fs-adapters/ufs/format/geometry.h"
+#include "fs-adapters/ufs/format/image_reader.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::ufs {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "fs-adapters/ufs/image_reader.h"
-#include "fs-adapters/ufs/journal.h"
+#include "fs-adapters/ufs/format/image_reader.h"
+#include "fs-adapters/ufs/schemes/journal.h"
 #include "fs-adapters/ufs/testing/mounted.h"
 
 namespace headcrash::ufs::bench {

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/memory_machine.h"
-#include "fs-adapters/os/testing/logged_store.h"
-#include "fs-adapters/tree/testing/history.h"
-#include "fs-adapters/ufs/file_system.h"
-#include "fs-adapters/ufs/fsck.h"
-#include "fs-adapters/ufs/mkfs.h"
-#include "fs-adapters/ufs/scheme_variants.h"
+#include "fs-adapters/substrate/os/memory_machine.h"
+#include "fs-adapters/substrate/os/testing/logged_store.h"
+#include "fs-adapters/substrate/tree/testing/history.h"
+#include "fs-adapters/ufs/core/file_system.h"
+#include "fs-adapters/ufs/fsck/fsck.h"
+#include "fs-adapters/ufs/format/mkfs.h"
+#include "fs-adapters/ufs/schemes/scheme_variants.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::ufs::bench {

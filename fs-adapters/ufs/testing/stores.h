@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "fs-adapters/ufs/format.h"
+#include "fs-adapters/ufs/format/format.h"
 #include "plugin/base/invariant.h"
-#include "plugin/model/store.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::ufs {
 

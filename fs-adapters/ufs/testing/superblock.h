@@ -1,7 +1,7 @@
 #pragma once
 // A superblock for the tests of what needs only its numbers: 2 groups of 1000 blocks, the second one shorter.
 
-#include "fs-adapters/ufs/format.h"
+#include "fs-adapters/ufs/format/format.h"
 
 namespace headcrash::ufs {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "fs-adapters/ufs/mkfs.h"
+#include "fs-adapters/ufs/format/mkfs.h"
 #include "fs-adapters/ufs/testing/image_writer.h"
 #include "plugin/media/memory_store.h"
 

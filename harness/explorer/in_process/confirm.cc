@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/explorer/in_process/persistence_points.h"
-#include "harness/explorer/minimise.h"
+#include "harness/explorer/reproduce/minimise.h"
 
 namespace headcrash::in_process {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fs-adapters/os/device_stores.h"
-#include "fs-adapters/os/memory_machine.h"
+#include "fs-adapters/substrate/os/device_stores.h"
+#include "fs-adapters/substrate/os/memory_machine.h"
 #include "harness/workload/stamp.h"
 #include "plugin/record/recording.h"
 

@@ -4,13 +4,13 @@
 // Reads and writes fail, once, a few times or for good, and what a failed write leaves is nothing, its first
 // half, or all of it. Flushes do not: the lab's disk has no volatile cache, so that the driver sends none. A
 // complete write is durable, as on the paper's disk (record_run.h); what a lost flush does is a matter of the
-// guests' lab (harness/campaign/io_errors_plan.h).
+// guests' lab (harness/campaign/surveys/io_errors_plan.h).
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/faulty_disk.h"
+#include "fs-adapters/substrate/os/faulty_disk.h"
 #include "harness/explorer/in_process/formatted_disk.h"
 
 namespace headcrash::in_process {

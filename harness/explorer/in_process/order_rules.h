@@ -2,7 +2,7 @@
 // Which crash states a driver's queue allows.
 //
 // A disk completes one request after the other, in an order that the driver chooses within its rules
-// (fs-adapters/os/disk_order.h). The run has seen one such order; every other one could have been. A subset
+// (fs-adapters/substrate/os/disk_order.h). The run has seen one such order; every other one could have been. A subset
 // of the writes under way at a cut is possible if the rules let exactly these go one by one:
 //
 //   issued and not complete at the cut: 4F 5 6F 7      F flagged, meaning Part
@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "fs-adapters/os/disk_order.h"
-#include "fs-adapters/os/disk_queue.h"
+#include "fs-adapters/substrate/os/disk_order.h"
+#include "fs-adapters/substrate/os/disk_queue.h"
 #include "plugin/states/crash_state.h"
 
 namespace headcrash::in_process {

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/disk_queue.h"
-#include "fs-adapters/os/executor.h"
+#include "fs-adapters/substrate/os/disk_queue.h"
+#include "fs-adapters/substrate/os/executor.h"
 #include "harness/explorer/in_process/order_rules.h"
 #include "harness/explorer/in_process/state_disk.h"
 #include "plugin/record/recording.h"

@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-#include "fs-adapters/os/memory_machine.h"
+#include "fs-adapters/substrate/os/memory_machine.h"
 #include "harness/explorer/in_process/queue_recorder.h"
 #include "harness/workload/open_files.h"
 #include "plugin/base/named_file.h"

@@ -45,7 +45,7 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/os/faulty_disk.h"
+#include "fs-adapters/substrate/os/faulty_disk.h"
 #include "fs-adapters/system_under_test.h"
 #include "harness/explorer/in_process/formatted_disk.h"
 #include "harness/explorer/in_process/kept_snapshots.h"

@@ -23,8 +23,8 @@
 #include <span>
 #include <vector>
 
-#include "fs-adapters/os/device_address.h"
-#include "plugin/model/store.h"
+#include "fs-adapters/substrate/os/device_address.h"
+#include "plugin/model/core/store.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::in_process {

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "plugin/base/invariant.h"
-#include "plugin/model/array.h"
-#include "plugin/model/parity.h"
-#include "plugin/model/raid_layout.h"
+#include "plugin/model/array/array.h"
+#include "plugin/model/array/parity.h"
+#include "plugin/model/array/raid_layout.h"
 #include "plugin/model/testing/machine_fixture.h"
 
 namespace headcrash::model::bench {

@@ -39,7 +39,7 @@
 #include <vector>
 
 #include "plugin/base/random.h"
-#include "plugin/model/machine.h"
+#include "plugin/model/core/machine.h"
 #include "plugin/model/testing/history_options.h"
 #include "plugin/model/testing/sector_bytes.h"
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "plugin/model/machine.h"
+#include "plugin/model/core/machine.h"
 
 namespace headcrash::record {
 

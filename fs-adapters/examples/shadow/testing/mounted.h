@@ -8,7 +8,7 @@
 #include "fs-adapters/examples/shadow/file_system.h"
 #include "fs-adapters/examples/shadow/image.h"
 #include "fs-adapters/examples/shadow/mkfs.h"
-#include "fs-adapters/tree/testing/mounted_machine.h"
+#include "fs-adapters/substrate/tree/testing/mounted_machine.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::shadow::bench {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/registry.h"
-#include "fs-adapters/tree/directory_block.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
 #include "fs-adapters/ufs/damage/damage_trials.h"
 #include "fs-adapters/ufs/damage/trial_disk.h"
 #include "harness/explorer/in_process/benches.h"

@@ -1,0 +1,737 @@
+// The buffer cache (buffer_cache.h): each of its promises. Random histories: buffer_history_test.cc.
+#include "fs-adapters/substrate/os/buffer_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fs-adapters/substrate/os/testing/world.h"
+
+namespace headcrash::os {
+namespace {
+
+using bench::filled;
+using model::kMillisecondNs;
+using model::Status;
+using Log = std::vector<std::string>;
+
+struct CachedWorld : bench::World {
+  explicit CachedWorld(const BufferCacheOptions& options = {}, const CpuCosts& costs = {},
+                       const DiskQueueOptions& queue_options = {})
+      : World({.costs = costs, .queue = queue_options, .cache = options}) {}
+
+  HeldBuffer fill(const BufferKey& key, std::uint64_t lba, std::uint64_t word, std::size_t bytes = 512,
+                  Content content = Content::metadata) {
+    HeldBuffer buffer = cache.get(key, content, lba, bytes);
+    model::bench::fill_with(buffer.bytes(), word);
+    return buffer;
+  }
+  std::uint64_t word_of(const HeldBuffer& buffer) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, buffer.bytes().data(), sizeof word);
+    return word;
+  }
+  std::uint64_t read_word(const BufferKey& key, std::uint64_t lba) {
+    const auto buffer = cache.read(key, Content::metadata, lba, 512);
+    return buffer ? word_of(*buffer) : ~std::uint64_t{0};
+  }
+  void spawn(std::function<void()> body) { executor.spawn(Executor::Kind::user, account, std::move(body)); }
+};
+
+TEST(BufferCache, WhatIsOnItsWayIsUnwrittenAlthoughItIsNotDirty) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    EXPECT_FALSE(w.cache.any_unwritten());
+    const RequestId id = w.cache.write_async(w.fill({0, 1}, 10, 1));
+    EXPECT_FALSE(w.cache.any_dirty());
+    EXPECT_TRUE(w.cache.any_unwritten());
+    w.queue.wait_for(id);
+    EXPECT_FALSE(w.cache.any_unwritten());
+    w.cache.write_delayed(w.fill({0, 1}, 10, 2));
+    EXPECT_TRUE(w.cache.any_unwritten());
+  });
+}
+
+TEST(BufferCache, ANewBufferHasNothingOfTheOneWhoseMemoryItGets) {
+  CachedWorld w({.bytes = 4 * 512});
+  w.run_as_user([&] {
+    for (std::int64_t i = 0; i < 8; ++i) {
+      const auto home = static_cast<std::uint64_t>(i);
+      EXPECT_TRUE(model::bench::is_filled_with(w.cache.get({0, i}, Content::data, home, 512).bytes(),
+                                               std::uint64_t{0}))
+          << i;
+      EXPECT_EQ(w.cache.write(w.fill({0, i}, home, 7)), Status::ok);
+    }
+    EXPECT_EQ(w.read_word({1, 0}, 100), 0U) << "of a sector that nobody has written";
+  });
+}
+
+/// Room for eight blocks; some of metadata first, then data without end.
+std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t blocks) {
+  CachedWorld w({.bytes = 8 * 512, .metadata_bytes = metadata_bytes});
+  std::vector<bool> left;
+  w.run_as_user([&] {
+    for (std::int64_t i = 0; i < blocks; ++i) (void)w.read_word({0, i}, 10 + static_cast<std::uint64_t>(i));
+    for (std::int64_t i = 0; i < 20; ++i)
+      EXPECT_TRUE(w.cache.read({1, i}, Content::data, 100 + static_cast<std::uint64_t>(i), 512));
+    for (std::int64_t i = 0; i < blocks; ++i) left.push_back(static_cast<bool>(w.cache.cached({0, i})));
+  });
+  return left;
+}
+
+TEST(BufferCache, MetadataHasAPoolThatDataCannotTake) {
+  EXPECT_EQ(metadata_left(0, 3), std::vector<bool>(3, false)) << "one cache for all: the longest unused goes";
+  EXPECT_EQ(metadata_left(3 * 512, 3), std::vector<bool>(3, true));
+  EXPECT_EQ(metadata_left(3 * 512, 5), (std::vector<bool>{false, false, true, true, true}))
+      << "what is beyond the pool goes first, the longest unused of it";
+}
+
+TEST(BufferCache, WithoutAPoolTheLongestUnusedGoesWhateverItHolds) {
+  CachedWorld w({.bytes = 4 * 512});
+  w.run_as_user([&] {
+    const auto read = [&](std::int64_t block, Content content) {
+      EXPECT_TRUE(w.cache.read({0, block}, content, 10 + static_cast<std::uint64_t>(block), 512));
+    };
+    for (const std::int64_t block : {0, 1}) read(block, Content::data);
+    for (const std::int64_t block : {2, 3}) read(block, Content::metadata);
+    for (const std::int64_t block : {4, 5}) read(block, Content::data);
+    for (const std::int64_t block : {0, 1}) EXPECT_FALSE(w.cache.cached({0, block})) << block;
+    for (const std::int64_t block : {2, 3, 4, 5}) EXPECT_TRUE(w.cache.cached({0, block})) << block;
+  });
+}
+
+TEST(BufferCache, ThePoolIsLeftToDataWhileMetadataDoesNotNeedIt) {
+  CachedWorld w({.bytes = 8 * 512, .metadata_bytes = 4 * 512});
+  w.run_as_user([&] {
+    const auto read = [&](std::uint64_t object, std::int64_t block, Content content) {
+      return w.cache
+          .read({object, block}, content, 10 * (1 + object) + static_cast<std::uint64_t>(block), 512)
+          .has_value();
+    };
+    for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(1, i, Content::data));
+    EXPECT_EQ(w.cache.counters().misses, 8U);
+    for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(1, i, Content::data));
+    EXPECT_EQ(w.cache.counters().misses, 8U) << "all of it has been kept";
+    for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(0, i, Content::metadata));
+    EXPECT_EQ(w.cache.used_bytes(), 8U * 512);
+    // A block that becomes data leaves the pool.
+    w.cache.write_delayed(w.fill({0, 7}, 17, 1, 512, Content::data));
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    for (std::int64_t i = 0; i < 3; ++i) EXPECT_TRUE(read(2, i, Content::data));
+    for (std::int64_t i = 3; i < 7; ++i) EXPECT_TRUE(w.cache.cached({0, i})) << i;
+  });
+}
+
+TEST(BufferCache, CountsDirtyMetadataByItsChange) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    const auto counted = [&](TimeNs since) { return w.cache.dirty_metadata_since(since); };
+    w.cache.write_delayed(w.fill({0, 1}, 10, 1));
+    w.cache.write_delayed(w.fill({0, 2}, 11, 1, 512, Content::data));
+    EXPECT_EQ(counted(0), 1U);
+    w.executor.sleep_until(w.executor.now() + kMillisecondNs);
+    const TimeNs later = w.executor.now();
+    EXPECT_EQ(counted(later), 0U);
+    w.cache.write_delayed(w.fill({0, 2}, 11, 2));  // a block of data becomes one of metadata
+    EXPECT_EQ(counted(later), 1U);
+    EXPECT_EQ(counted(0), 2U);
+    w.cache.write_delayed(w.fill({0, 1}, 10, 2, 512, Content::data));
+    EXPECT_EQ(counted(0), 1U);
+    w.cache.discard({0, 2});
+    EXPECT_EQ(counted(0), 0U);
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    w.cache.write_delayed(w.fill({0, 1}, 10, 3));
+    EXPECT_EQ(counted(0), 1U);
+  });
+}
+
+TEST(BufferCache, TellsDirtyBlocksThatHaveChangedSince) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    const auto blocks_since = [&](TimeNs since) {
+      std::vector<std::int64_t> blocks;
+      for (const BufferCache::Dirty& each : w.cache.dirty_since(since)) blocks.push_back(each.key.block);
+      return blocks;
+    };
+    using Blocks = std::vector<std::int64_t>;
+    const auto a_moment = [&] { w.executor.sleep_until(w.executor.now() + kMillisecondNs); };
+    for (const std::int64_t block : {1, 2, 3}) {
+      w.cache.write_delayed(w.fill({0, block}, static_cast<std::uint64_t>(block) * 10, 1));
+      a_moment();
+    }
+    EXPECT_EQ(blocks_since(0), (Blocks{1, 2, 3}));
+    const TimeNs later = w.executor.now();
+    w.cache.write_delayed(w.fill({0, 1}, 10, 2));
+    EXPECT_EQ(blocks_since(0), (Blocks{1, 2, 3})) << "in the order of becoming dirty";
+    EXPECT_EQ(blocks_since(later), (Blocks{1}));
+    a_moment();
+    w.cache.write_delayed(w.fill({0, 3}, 30, 2));
+    EXPECT_EQ(blocks_since(later), (Blocks{1, 3}));
+    w.disk.bad_sectors = {20};
+    a_moment();
+    w.cache.write_async(w.cache.cached({0, 2}));
+    w.queue.drain();
+    EXPECT_EQ(blocks_since(0), (Blocks{1, 3, 2})) << "dirty again";
+    EXPECT_EQ(blocks_since(later), (Blocks{1, 3})) << "that a write failed is not a change";
+    w.disk.bad_sectors = {};
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    EXPECT_EQ(blocks_since(0), Blocks{});
+  });
+}
+
+TEST(BufferCache, TheThreeWaysToWrite) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    w.cache.write_delayed(w.fill({0, 1}, 10, 1));
+    EXPECT_TRUE(w.disk.log.empty());
+    EXPECT_TRUE(w.cache.any_dirty());
+    const RequestId id = w.cache.write_async(w.fill({0, 2}, 20, 2));
+    EXPECT_TRUE(w.queue.pending(id));
+    EXPECT_EQ(w.cache.write(w.fill({0, 3}, 30, 3)), Status::ok);
+    EXPECT_EQ(w.medium.word(30), 3U);
+    EXPECT_EQ(w.medium.word(20), 2U);
+    EXPECT_EQ(w.medium.word(10), 0U);
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    EXPECT_EQ(w.medium.word(10), 1U);
+    EXPECT_FALSE(w.cache.any_dirty());
+  });
+  const BufferCacheCounters& counters = w.cache.counters();
+  EXPECT_EQ(counters.delayed_writes, 1U);
+  EXPECT_EQ(counters.sync_writes, 1U);
+  EXPECT_EQ(counters.async_writes, 2U);
+  EXPECT_EQ(counters.misses, 3U);
+}
+
+TEST(BufferCache, ReadsComeFromTheDiskOnceAndFromTheCacheThen) {
+  CachedWorld w;
+  ASSERT_TRUE(w.medium.write(40, filled(1, 4)));
+  w.run_as_user([&] {
+    EXPECT_EQ(w.read_word({0, 40}, 40), 4U);
+    EXPECT_EQ(w.read_word({0, 40}, 40), 4U);
+    w.cache.drop_clean();
+    EXPECT_EQ(w.read_word({0, 40}, 40), 4U);
+  });
+  EXPECT_EQ(w.disk.log, (Log{"r40+1", "r40+1"}));
+  EXPECT_EQ(w.cache.counters().hits, 1U);
+}
+
+TEST(BufferCache, AFailedReadIsToldToAllWhoWait) {
+  CachedWorld w;
+  w.disk.bad_sectors = {40};
+  int told = 0;
+  for (int i = 0; i < 3; ++i) {
+    w.spawn([&] {
+      const auto buffer = w.cache.read({0, 40}, Content::metadata, 40, 512);
+      EXPECT_EQ(buffer.error(), Status::medium_error);
+      ++told;
+    });
+  }
+  w.executor.run();
+  EXPECT_EQ(told, 3);
+}
+
+TEST(BufferCache, WithoutBlockCopyASecondUpdaterWaitsForTheFirstOnesWrite) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    w.cache.write_async(w.fill({0, 1}, 10, 1));
+    const HeldBuffer buffer = w.fill({0, 1}, 10, 2);
+    EXPECT_EQ(w.executor.now(), kMillisecondNs);
+    EXPECT_EQ(buffer.being_written(), 0U);
+  });
+  EXPECT_EQ(w.cache.counters().lock_waits, 1U);
+  EXPECT_EQ(w.account.disk_wait_ns, kMillisecondNs);
+  EXPECT_EQ(w.medium.word(10), 1U);
+}
+
+TEST(BufferCache, WithBlockCopyItDoesNotAndEachVersionArrivesInOrder) {
+  CachedWorld w({.block_copy = true}, {{.copy_per_kib = 2000}, {}});
+  w.run_as_user([&] {
+    for (std::uint64_t version = 1; version <= 5; ++version) {
+      HeldBuffer buffer = w.fill({0, 1}, 10, version);
+      EXPECT_EQ(buffer.being_written(), version - 1);
+      w.cache.write_async(std::move(buffer));
+    }
+    EXPECT_EQ(w.executor.now(), 5000);  // the copies
+    w.queue.wait_for(3);
+    EXPECT_EQ(w.medium.word(10), 3U);
+    w.queue.drain();
+    EXPECT_EQ(w.medium.word(10), 5U);
+  });
+  EXPECT_EQ(w.cache.counters().lock_waits, 0U);
+}
+
+TEST(BufferCache, ACopyIsKnownToBeOnItsWayAfterItsBlockHasLeft) {
+  CachedWorld w({.block_copy = true});
+  w.run_as_user([&] {
+    const BufferKey key{0, 1};
+    w.cache.write_delayed(w.fill(key, 10, 1));
+    EXPECT_TRUE(w.cache.unwritten(key));
+    EXPECT_EQ(w.cache.being_written(key), 0U);
+    const RequestId first = w.cache.write_async(w.cache.cached(key));
+    EXPECT_EQ(w.cache.being_written(key), first);
+    const RequestId second = w.cache.write_async(w.fill(key, 10, 2));
+    EXPECT_EQ(w.cache.being_written(key), second);
+    w.cache.drop_clean();
+    EXPECT_FALSE(w.cache.cached(key));
+    EXPECT_EQ(w.cache.being_written(key), second);
+    EXPECT_TRUE(w.cache.unwritten(key));
+    EXPECT_FALSE(w.cache.unwritten({0, 2}));
+    HeldBuffer again = w.cache.get(key, Content::metadata, 10, 512);
+    EXPECT_EQ(again.being_written(), second) << "of the block, not of this buffer";
+    w.cache.release(std::move(again));
+    EXPECT_EQ(w.cache.being_written(key), second);
+    w.queue.wait_for(second);
+    EXPECT_FALSE(w.cache.unwritten(key));
+    EXPECT_EQ(w.medium.word(10), 2U);
+  });
+}
+
+TEST(BufferCache, ZeroesNeedNoCopy) {
+  CachedWorld w({.block_copy = true}, {{.copy_per_kib = 2000}, {}});
+  ASSERT_TRUE(w.medium.write(10, filled(1, 9)));
+  w.run_as_user([&] {
+    w.cache.write_async(w.cache.get({0, 1}, Content::metadata, 10, 512));
+    EXPECT_EQ(w.executor.now(), 0);
+    w.cache.write_delayed(w.fill({0, 1}, 10, 5));
+    w.queue.drain();
+  });
+  EXPECT_EQ(w.medium.word(10), 0U);
+}
+
+TEST(BufferCache, WritesThatCostNoMemoryAreBoundedToo) {
+  CachedWorld w({.block_copy = true, .writes_max = 3});
+  w.run_as_user([&] {
+    for (std::uint64_t block = 0; block < 20; ++block)
+      w.cache.write_async(w.fill({0, static_cast<std::int64_t>(block)}, block * 10, 0));
+    EXPECT_EQ(w.queue.counters().queued_most, 3U);
+    w.queue.drain();
+  });
+}
+
+TEST(BufferCache, CopiesMayHaveALimitOfTheirOwn) {
+  CachedWorld w({.block_copy = true, .copies_bytes = 8192});
+  w.run_as_user([&] {
+    for (std::int64_t block = 0; block < 10; ++block)
+      w.cache.write_async(w.fill({0, block + 1}, 10 + 2 * static_cast<std::uint64_t>(block), 7));
+    EXPECT_EQ(w.executor.now(), 8 * kMillisecondNs);
+    EXPECT_EQ(w.queue.counters().queued_most, 2U);
+    w.queue.drain();
+  });
+  EXPECT_EQ(w.medium.word(28), 7U);
+}
+
+TEST(BufferCache, DataIsNotLockedAndWhatWasIssuedIsSent) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    w.cache.write_async(w.fill({7, 0}, 10, 1, 512, Content::data));
+    w.cache.write_delayed(w.fill({7, 0}, 10, 2, 512, Content::data));
+    EXPECT_EQ(w.executor.now(), 0);
+    w.queue.drain();
+    EXPECT_EQ(w.medium.word(10), 1U);
+    EXPECT_TRUE(w.cache.cached({7, 0}).dirty());
+  });
+  CachedWorld locked({.lock_data = true});
+  locked.run_as_user([&] {
+    locked.cache.write_async(locked.fill({7, 0}, 10, 1, 512, Content::data));
+    locked.fill({7, 0}, 10, 2, 512, Content::data);
+    EXPECT_EQ(locked.executor.now(), kMillisecondNs);
+  });
+}
+
+TEST(BufferCache, TheSizeHoldsAndTheCallerPaysWhenNothingIsClean) {
+  CachedWorld w({.bytes = 8 * 512});
+  w.run_as_user([&] {
+    for (std::int64_t block = 0; block < 8; ++block)
+      w.cache.write_delayed(w.fill({0, block}, static_cast<std::uint64_t>(block) * 10, 1));
+    EXPECT_EQ(w.executor.now(), 0);
+    w.cache.release(w.fill({0, 100}, 1000, 1));
+    EXPECT_EQ(w.executor.now(), kMillisecondNs);
+    EXPECT_EQ(w.medium.word(0), 1U);  // the oldest
+    EXPECT_EQ(w.cache.counters().forced_writes, 8U);
+    EXPECT_EQ(w.account.disk_wait_ns, kMillisecondNs);
+    // Clean ones go first, the longest unused before the others.
+    w.queue.drain();
+    EXPECT_TRUE(w.cache.cached({0, 1}));
+    EXPECT_FALSE(w.cache.cached({0, 0}));
+    EXPECT_EQ(w.read_word({0, 200}, 200), 0U);
+    EXPECT_EQ(w.read_word({0, 201}, 201), 0U);
+    EXPECT_TRUE(w.cache.cached({0, 1}));
+    EXPECT_FALSE(w.cache.cached({0, 2}));
+  });
+}
+
+TEST(BufferCache, WhoStreamsThroughItWaitsForTheDisk) {
+  for (const Content content : {Content::data, Content::metadata}) {
+    for (const bool block_copy : {false, true}) {
+      CachedWorld w({.bytes = 16 * 512, .block_copy = block_copy});
+      w.run_as_user([&] {
+        for (std::int64_t block = 0; block < 400; ++block)
+          w.cache.write_async(w.fill({1, block}, static_cast<std::uint64_t>(block) * 2, 7, 512, content));
+        EXPECT_LE(w.queue.counters().queued_most, 17U);
+        EXPECT_GE(w.executor.now(), 300 * kMillisecondNs);
+        w.queue.drain();
+      });
+    }
+  }
+}
+
+TEST(BufferCache, HomesAndLengthsChange) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    w.cache.write_delayed(w.fill({5, 0}, 10, 1, 1024));
+    HeldBuffer grown = w.cache.get({5, 0}, Content::metadata, 50, 2048);
+    EXPECT_TRUE(grown.dirty());
+    EXPECT_EQ(grown.lba(), 50U);
+    EXPECT_TRUE(model::bench::is_filled_with(grown.bytes().first(1024), std::uint64_t{1}));
+    EXPECT_TRUE(model::bench::is_filled_with(grown.bytes().subspan(1024), std::uint64_t{0}));
+    w.cache.release(std::move(grown));
+    EXPECT_EQ(w.cache.flush_object(5), Status::ok);
+  });
+  EXPECT_EQ(w.disk.log, (Log{"w50+4"}));
+}
+
+TEST(BufferCache, AnUnwrittenNewBufferIsForgotten) {
+  CachedWorld w;
+  ASSERT_TRUE(w.medium.write(10, filled(1, 4)));
+  w.run_as_user([&] {
+    w.cache.release(w.fill({0, 1}, 10, 9));
+    EXPECT_FALSE(w.cache.cached({0, 1}));
+    EXPECT_EQ(w.read_word({0, 1}, 10), 4U);
+  });
+}
+
+TEST(BufferCache, ADiscardedBufferIsNotWrittenAndWhatIsOnItsWayArrives) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    w.cache.write_async(w.fill({3, 0}, 10, 1));
+    w.cache.write_delayed(w.fill({3, 1}, 20, 2));
+    HeldBuffer held = w.fill({3, 2}, 30, 3);
+    w.cache.discard_object(3);
+    EXPECT_FALSE(w.cache.any_dirty());
+    // A new one under the same key knows nothing of the old one, which its holder still has.
+    w.cache.write_delayed(w.fill({3, 2}, 40, 4));
+    w.cache.write_delayed(std::move(held));
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    EXPECT_FALSE(w.cache.any_dirty());
+  });
+  EXPECT_EQ(w.medium.word(10), 1U);
+  EXPECT_EQ(w.medium.word(20), 0U);
+  EXPECT_EQ(w.medium.word(30), 0U);
+  EXPECT_EQ(w.medium.word(40), 4U);
+}
+
+TEST(BufferCache, WhoWaitsForADiscardedBufferGetsANewOne) {
+  CachedWorld w;
+  w.spawn([&] {
+    HeldBuffer held = w.fill({3, 0}, 10, 1);
+    w.executor.sleep_until(100);
+    w.cache.discard({3, 0});
+    w.cache.write_delayed(std::move(held));
+  });
+  w.spawn([&] {
+    w.executor.sleep_until(50);
+    HeldBuffer other = w.cache.get({3, 0}, Content::metadata, 20, 512);
+    EXPECT_EQ(w.executor.now(), 100);
+    EXPECT_EQ(w.word_of(other), 0U);
+  });
+  w.executor.run();
+  EXPECT_FALSE(w.cache.any_dirty());
+}
+
+TEST(BufferCache, AFlushFailsUntilWhatFailedHasBeenWritten) {
+  CachedWorld w;
+  w.disk.bad_sectors = {10};
+  w.run_as_user([&] {
+    EXPECT_EQ(w.cache.write(w.fill({3, 0}, 10, 1)), Status::medium_error);
+    EXPECT_EQ(w.cache.flush_object(3), Status::medium_error) << "who did not wait for the write hears, too";
+    w.cache.write_async(w.fill({3, 0}, 10, 2));
+    w.queue.drain();
+    EXPECT_EQ(w.cache.flush_object(4), Status::ok);
+    EXPECT_EQ(w.cache.flush_object(3), Status::medium_error);
+    EXPECT_EQ(w.cache.flush_object(3), Status::medium_error) << "told once and not forgotten";
+    EXPECT_EQ(w.cache.flush_all(), Status::medium_error);
+    EXPECT_TRUE(w.cache.write_failed({3, 0}));
+    EXPECT_EQ(w.cache.failed_bytes(), 512U);
+    w.disk.bad_sectors = {};
+    EXPECT_EQ(w.cache.flush_object(3), Status::ok);
+    EXPECT_FALSE(w.cache.write_failed({3, 0}));
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+  });
+  EXPECT_EQ(w.medium.word(10), 2U);
+}
+
+TEST(BufferCache, AFlushHearsOfAWriteThatSomebodyElseWaitsFor) {
+  CachedWorld w({.block_copy = true});
+  w.disk.bad_sectors = {10};
+  w.spawn([&] { EXPECT_EQ(w.cache.write(w.fill({3, 0}, 10, 1)), Status::medium_error); });
+  w.spawn([&] { EXPECT_EQ(w.cache.flush_object(3), Status::medium_error); });
+  w.executor.run();
+}
+
+TEST(BufferCache, WhatFailedIsDirtyAndStaysInTheCache) {
+  for (const bool copies : {false, true}) {
+    CachedWorld w({.bytes = 4 * 512, .block_copy = copies});
+    w.disk.bad_sectors = {10};
+    w.run_as_user([&] {
+      w.cache.write_async(w.fill({0, 1}, 10, 7));
+      w.queue.drain();
+      // Others want the room; nobody hangs on the bad sector.
+      for (std::int64_t block = 20; block < 40; ++block)
+        EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)), Status::ok);
+      w.cache.drop_clean();
+      EXPECT_TRUE(w.cache.unwritten({0, 1}));
+      EXPECT_EQ(w.read_word({0, 1}, 10), 7U);
+      w.disk.bad_sectors = {};
+      w.cache.sweep(0, 1);
+      w.cache.sweep(0, 1);
+      w.queue.drain();
+    });
+    EXPECT_EQ(w.medium.word(10), 7U) << "the sweep writes it again";
+    EXPECT_FALSE(w.cache.any_dirty());
+  }
+}
+
+TEST(BufferCache, NobodyWaitsForRoomThatFailedBlocksHave) {
+  CachedWorld w({.bytes = 2 * 512});
+  w.disk.bad_sectors = {10, 30};
+  w.spawn([&] {
+    w.cache.write_async(w.fill({0, 1}, 10, 7));
+    w.cache.write_async(w.fill({0, 2}, 30, 7));
+    w.queue.drain();
+    const TimeNs before = w.executor.now();
+    w.cache.release(w.cache.get({0, 3}, Content::metadata, 20, 512));
+    EXPECT_EQ(w.executor.now(), before);
+  });
+  w.spawn([&] {
+    w.executor.sleep_until(model::kSecondNs);
+    w.disk.bad_sectors = {};
+  });
+  w.executor.run();
+}
+
+TEST(BufferCache, ACopyThatFailsComesBackAfterItsBufferHasLeft) {
+  CachedWorld w({.bytes = 2 * 512, .block_copy = true});
+  ASSERT_TRUE(w.medium.write(10, filled(1, 3)));
+  w.disk.bad_sectors = {10};
+  w.run_as_user([&] {
+    w.cache.write_async(w.fill({0, 1}, 10, 7));
+    w.cache.drop_clean();
+    EXPECT_FALSE(w.cache.cached({0, 1}));
+    w.queue.drain();
+    EXPECT_EQ(w.read_word({0, 1}, 10), 7U);
+    EXPECT_TRUE(w.cache.unwritten({0, 1}));
+    // Zeroes travel without a copy.
+    w.cache.write_async(w.fill({0, 1}, 10, 0));
+    w.cache.drop_clean();
+    w.queue.drain();
+    EXPECT_EQ(w.read_word({0, 1}, 10), 0U);
+    // Somebody is reading it already, behind the write that will fail.
+    w.cache.write_async(w.fill({0, 1}, 10, 8));
+    w.cache.drop_clean();
+    EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
+    EXPECT_TRUE(w.cache.unwritten({0, 1}));
+    w.disk.bad_sectors = {};
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+  });
+  EXPECT_EQ(w.medium.word(10), 8U);
+}
+
+TEST(BufferCache, ACopyThatFailsDoesNotComeBackOverANewerOne) {
+  CachedWorld w({.block_copy = true});
+  w.disk.bad_sectors = {10};
+  w.run_as_user([&] {
+    w.cache.write_async(w.fill({0, 1}, 10, 7));
+    w.cache.write_async(w.fill({0, 1}, 10, 8));
+    w.cache.drop_clean();
+    w.disk.bad_sectors = {};  // the first is at the disk already
+    w.queue.drain();
+    EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+  });
+  EXPECT_EQ(w.medium.word(10), 8U);
+}
+
+TEST(BufferCache, WhatFailsAfterItWasDiscardedIsForgotten) {
+  for (const bool copies : {false, true}) {
+    CachedWorld w({.block_copy = copies});
+    w.disk.bad_sectors = {10, 20, 30};
+    w.run_as_user([&] {
+      w.cache.write_async(w.fill({0, 1}, 10, 7));
+      w.cache.write_async(w.fill({5, 0}, 20, 7));
+      w.cache.discard({0, 1});
+      w.cache.discard_object(5);
+      w.queue.drain();
+      EXPECT_FALSE(w.cache.any_dirty());
+      EXPECT_EQ(w.cache.flush_all(), Status::ok);
+      w.cache.write_async(w.fill({6, 0}, 30, 7));
+      w.cache.discard_all();
+      w.queue.drain();
+      EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    });
+  }
+}
+
+TEST(BufferCache, AFlushWaitsForWhatWasOnItsWayAlready) {
+  CachedWorld w({.block_copy = true});
+  w.run_as_user([&] {
+    for (std::uint64_t version = 1; version <= 4; ++version) w.cache.write_async(w.fill({3, 0}, 10, version));
+    w.cache.write_delayed(w.fill({4, 0}, 20, 1));
+    EXPECT_EQ(w.cache.flush_object(3), Status::ok);
+    EXPECT_EQ(w.medium.word(10), 4U);
+    EXPECT_EQ(w.medium.word(20), 0U);
+  });
+}
+
+TEST(BufferCache, ReadAheadReadsWhileNobodyWaitsAndOnlyWhereThereIsRoom) {
+  CachedWorld w({.bytes = 2 * 512});
+  ASSERT_TRUE(w.medium.write(20, filled(1, 2)));
+  w.run_as_user([&] {
+    w.cache.read_ahead({0, 20}, Content::data, 20, 512);
+    EXPECT_EQ(w.executor.now(), 0);
+    EXPECT_EQ(w.read_word({0, 20}, 20), 2U);
+    EXPECT_EQ(w.executor.now(), kMillisecondNs);
+    w.cache.write_delayed(w.fill({0, 1}, 1, 1));
+    w.cache.write_delayed(w.fill({0, 2}, 2, 1));
+    w.cache.read_ahead({0, 30}, Content::data, 30, 512);
+    EXPECT_FALSE(w.cache.cached({0, 30}));
+  });
+  EXPECT_EQ(w.disk.log, (Log{"r20+1"}));
+}
+
+/// Sends zeroes instead of what it must undo, and holds back what it must not send.
+struct UndoingHooks : WriteHooks {
+  explicit UndoingHooks(BufferCache& buffers) : cache(buffers) {}
+  bool before_write(Outgoing& write) override {
+    log.push_back("before " + std::to_string(write.key.block));
+    if (write.key.block == kept_back) return false;
+    if (write.key.block == undone) write.source = other;
+    if (!after.empty()) write.ordering.after = after;
+    return true;
+  }
+  void after_write(const BufferKey& key, RequestId, Status status) override {
+    log.push_back("after " + std::to_string(key.block) + (status == Status::ok ? "" : " failed"));
+    if (key.block == undone) found = cache.mark_dirty(key);
+  }
+  BufferCache& cache;
+  std::int64_t kept_back = -1, undone = -1;
+  std::vector<std::byte> other = filled(1, 77);
+  std::vector<RequestId> after;
+  Log log;
+  bool found = false;
+};
+
+TEST(BufferCache, HooksMaySendSomethingElse) {
+  for (const bool block_copy : {false, true}) {
+    CachedWorld w({.bytes = 4 * 512, .block_copy = block_copy});
+    UndoingHooks hooks(w.cache);
+    w.cache.hooks(&hooks);
+    hooks.undone = 1;
+    w.run_as_user([&] {
+      w.cache.write_async(w.fill({0, 1}, 10, 1));
+      // It may not be dropped for room while only the undone version is on its way.
+      for (std::int64_t block = 20; block < 23; ++block) w.cache.release(w.fill({0, block}, 20, 1));
+      w.queue.drain();
+      EXPECT_EQ(w.medium.word(10), 77U);
+      EXPECT_TRUE(hooks.found);
+      EXPECT_EQ(w.word_of(w.cache.cached({0, 1})), 1U);
+      EXPECT_TRUE(w.cache.any_dirty());
+      hooks.undone = -1;
+      EXPECT_EQ(w.cache.flush_all(), Status::ok);
+      EXPECT_EQ(w.medium.word(10), 1U);
+    });
+    w.cache.hooks(nullptr);
+    EXPECT_EQ(hooks.log, (Log{"before 1", "after 1", "before 1", "after 1"}));
+  }
+}
+
+TEST(BufferCache, HooksMayKeepABufferBack) {
+  CachedWorld w({.bytes = 4 * 512});
+  UndoingHooks hooks(w.cache);
+  w.cache.hooks(&hooks);
+  hooks.kept_back = 1;
+  w.run_as_user([&] {
+    EXPECT_EQ(w.cache.write(w.fill({0, 1}, 10, 1)), Status::device_failed) << "it is not on the disk";
+    w.cache.write_delayed(w.fill({9, 2}, 11, 1, 512, Content::data));
+    EXPECT_EQ(w.cache.flush_all(), Status::ok);
+    EXPECT_EQ(w.medium.word(10), 0U);
+    EXPECT_EQ(w.medium.word(11), 1U);
+    EXPECT_EQ(w.cache.dirty().size(), 1U);
+    // Room is made without it, and beyond the size where there is none.
+    for (std::int64_t block = 20; block < 30; ++block) w.cache.write_delayed(w.fill({0, block}, 20, 1));
+    const BufferKey key{0, 1};
+    EXPECT_EQ(w.cache.dirty().front().key, key);
+  });
+}
+
+TEST(BufferCache, HooksMayAddToTheOrder) {
+  CachedWorld w;
+  UndoingHooks hooks(w.cache);
+  w.cache.hooks(&hooks);
+  w.run_as_user([&] {
+    w.cache.write_async(w.fill({0, 1}, 5, 1));
+    const RequestId high = w.cache.write_async(w.fill({0, 2}, 900, 1));
+    hooks.after = {high};
+    w.cache.write_async(w.fill({0, 3}, 100, 1));
+    w.queue.drain();
+  });
+  EXPECT_EQ(w.disk.log, (Log{"w5+1", "w900+1", "w100+1"}));
+}
+
+TEST(BufferCache, HooksSeeData) {
+  CachedWorld w;
+  UndoingHooks hooks(w.cache);
+  w.cache.hooks(&hooks);
+  w.run_as_user([&] { w.cache.write(w.fill({7, 4}, 5, 1, 512, Content::data)); });
+  EXPECT_EQ(hooks.log, (Log{"before 4", "after 4"}));
+}
+
+TEST(BufferCache, TheSweepMarksAndThenWrites) {
+  CachedWorld w;
+  w.run_as_user([&] {
+    for (std::int64_t block = 0; block < 4; ++block)
+      w.cache.write_delayed(w.fill({0, block}, static_cast<std::uint64_t>(block) * 10, 1));
+    w.cache.sweep(0, 2);
+    w.cache.sweep(1, 2);
+    EXPECT_TRUE(w.disk.log.empty());
+    const HeldBuffer held = w.cache.cached({0, 2});  // each second place is a part
+    w.cache.sweep(0, 2);
+    w.queue.drain();
+  });
+  EXPECT_EQ(w.disk.log, (Log{"w0+1"}));
+  EXPECT_EQ(w.cache.dirty().size(), 3U);
+}
+
+TEST(BufferCache, WhenThePowerGoesEveryWaitEndsAndNothingIsLostTrackOf) {
+  for (const bool block_copy : {false, true}) {
+    CachedWorld w({.bytes = 16 * 512, .block_copy = block_copy});
+    UndoingHooks hooks(w.cache);
+    hooks.undone = 3;
+    w.cache.hooks(&hooks);
+    int failed = 0;
+    for (int fiber = 0; fiber < 6; ++fiber) {
+      w.spawn([&, fiber] {
+        for (std::int64_t i = 0; i < 200; ++i) {
+          HeldBuffer buffer =
+              w.fill({0, (i * 7 + fiber) % 50}, static_cast<std::uint64_t>((i * 7 + fiber) % 50), 1);
+          if (i % 3 == 0)
+            w.cache.write_delayed(std::move(buffer));
+          else if (i % 3 == 1)
+            w.cache.write_async(std::move(buffer));
+          else if (w.cache.write(std::move(buffer)) != Status::ok)
+            ++failed;
+          if (w.cache.read({1, i}, Content::data, 1000, 512)) continue;
+        }
+        EXPECT_NE(w.cache.flush_all(), Status::ok);
+      });
+    }
+    w.executor.run_until(40 * kMillisecondNs);
+    w.memory.power_cut();
+    w.executor.halt();
+    EXPECT_GT(failed, 0);
+    w.cache.hooks(nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::os

@@ -1,0 +1,263 @@
+#pragma once
+// Inside the buffer cache: its buffers, what is on its way, and the lists they are in.
+//
+//   index   by key: every buffer that can be found
+//   object  those of one object
+//   clean   nobody holds or wants it, nothing is lost with it: taken for room, the longest unused first; a list for
+//           metadata and one for data
+//   dirty   in order of becoming so; once more in order of the last change
+//   slots   the places in which buffers lie, for the syncer's sweep
+//
+// A buffer's lock is held by a fiber or, while it travels itself, by the device; it is handed on in the order
+// of asking. A forgotten buffer is in no list and lives until its last holder, waiter and transfer are gone.
+
+#include <tsl/robin_map.h>
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "fs-adapters/substrate/os/buffer_cache.h"
+#include "fs-adapters/substrate/os/linked_list.h"
+#include "plugin/base/sanitizers.h"
+
+namespace headcrash::os {
+
+class Buffer {
+ public:
+  enum class Lock : std::uint8_t { free, fiber, device };
+
+  explicit Buffer(Executor& executor) : waiters(executor) {}
+
+  BufferKey key;
+  Content content = Content::metadata;
+  std::uint64_t lba = 0;
+  std::vector<std::byte> bytes;
+  std::vector<std::byte> newer;  ///< while it is read: what failed to be written over what is being read
+  Lock lock = Lock::free;
+  WaitQueue waiters;
+  std::uint32_t waiting = 0;
+  std::uint32_t pins = 0;  ///< transfers that need it after their completion, or whose copy is not counted
+  bool known = false;      ///< holds what the disk holds, or newer; else it is being read
+  bool fresh = false;      ///< made by get() and never written
+  bool dirty = false;
+  bool marked = false;  ///< dirty when the sweep came by
+  bool forgotten = false;
+  RequestId last_write = 0;
+  TimeNs dirtied_at = 0;
+  std::uint64_t dirty_number = 0;  ///< its place in the order of `dirty`
+  TimeNs modified_at = 0;
+  std::uint64_t clean_number = 0;  ///< its place in the order in which buffers of both lists were last used
+  std::size_t slot = 0;
+  Links<Buffer> in_object;
+  Links<Buffer> in_clean;
+  Links<Buffer> in_dirty;
+  Links<Buffer> in_modified;
+};
+
+/// Memory of buffers that are gone, for new ones: a full cache drops one for each that it makes.
+class SpareBytes {
+ public:
+  /// Holds zeroes, or what was there before.
+  std::vector<std::byte> take(std::size_t bytes) {
+    if (spare_.empty() || bytes != bytes_) return std::vector<std::byte>(bytes);
+    std::vector<std::byte> taken = std::move(spare_.back());
+    spare_.pop_back();
+    return taken;
+  }
+  void give(std::vector<std::byte> bytes) {
+    if (bytes.size() > bytes_) {
+      spare_.clear();
+      bytes_ = bytes.size();
+    }
+    if (bytes.size() == bytes_ && (spare_.size() + 1) * bytes_ <= kBytesMax)
+      spare_.push_back(std::move(bytes));
+  }
+
+ private:
+  // With AddressSanitizer none are kept: it sees who uses a buffer's bytes after their end.
+#ifdef HEADCRASH_ASAN
+  static constexpr std::size_t kBytesMax = 0;
+#else
+  static constexpr std::size_t kBytesMax = 16 << 20;
+#endif
+  std::size_t bytes_ = 0;  ///< of each: the largest size that was given
+  std::vector<std::vector<std::byte>> spare_;
+};
+
+inline constexpr std::int64_t kFirstBlock = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::int64_t kLastBlock = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::uint64_t kLastObject = std::numeric_limits<std::uint64_t>::max();
+
+struct BufferKeyHash {
+  std::size_t operator()(const BufferKey& key) const {
+    const std::uint64_t mixed = (key.object * 0x9e3779b97f4a7c15U) ^ static_cast<std::uint64_t>(key.block);
+    const std::uint64_t hash = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9U;
+    return hash ^ (hash >> 32);  // the map takes the low bits
+  }
+};
+
+struct ObjectHash {
+  std::size_t operator()(std::uint64_t object) const { return BufferKeyHash()({.object = object}); }
+};
+
+struct BufferCache::State {
+  /// One request on its way.
+  struct Transfer final : DiskDone {
+    explicit Transfer(State& owner) : state(owner) {}
+    void done(RequestId, model::Status status) override { state.arrived(*this, status); }
+
+    State& state;
+    BufferKey key;
+    Content content = Content::metadata;
+    std::uint64_t lba = 0;
+    std::size_t bytes = 0;
+    bool is_read = false;
+    bool discarded = false;  ///< nobody wants to know any more whether it arrives
+    bool locks = false;      ///< the buffer is locked until it is complete
+    bool pins = false;
+    bool forced = false;
+    bool moves = false;        ///< to another home than the buffer had: a failure leaves it without one
+    Buffer* buffer = nullptr;  ///< when it locks or pins
+    std::vector<std::byte> copy;
+    std::size_t counted_bytes = 0;  ///< of the copy
+    struct WriteWaiter* waiter = nullptr;
+    RequestId id = 0;
+    Links<Transfer> in_transfers;
+  };
+  /// A gathered write on its way: its transfers hear of it one after another.
+  struct Gathered final : DiskDone {
+    explicit Gathered(State& owner) : state(owner) {}
+    void done(RequestId id, model::Status status) override { state.gathered_arrived(*this, id, status); }
+
+    struct Part {
+      Transfer* transfer = nullptr;
+      std::size_t offset = 0;  ///< in `bytes`
+    };
+    State& state;
+    std::vector<std::byte> bytes;
+    std::vector<Part> parts;
+    DiskDone* listener = nullptr;
+  };
+  enum class Cause : std::uint8_t { asked, forced };
+  static constexpr std::size_t kForcedAtOnce = 16;
+  static constexpr std::size_t kPageBytes = 4096;
+  static std::size_t pages_of(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes; }
+
+  State(Executor& fibers, Cpu& processor, DiskQueue& queue, const BufferCacheOptions& how)
+      : executor(fibers), cpu(processor), disk(queue), options(how), room(fibers) {}
+  ~State();
+
+  // buffer_cache.cc
+  Buffer* find(const BufferKey& key);
+  Buffer& create(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes);
+  Buffer* find_and_lock(const BufferKey& key);
+  bool lock(Buffer& buffer);
+  void unlock(Buffer& buffer);
+  void settle(Buffer& buffer);
+  void forget(Buffer& buffer);
+  void destroy(Buffer& buffer);
+  void move_home(Buffer& buffer, Content content, std::uint64_t lba, std::size_t bytes);
+  Buffer* held_or_room(const BufferKey& key, std::size_t bytes);
+  Buffer* read_missing(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes,
+                       model::Status& status);
+  void set_home(Buffer& buffer, std::uint64_t lba);
+  bool has_reserve() const;
+  void make_room(std::size_t bytes);
+  bool try_room(std::size_t bytes);
+  Buffer* to_be_dropped();
+  bool force_some();
+  bool ask_owner(std::size_t bytes);
+  void take(std::size_t bytes);
+  void wake_for_room() {
+    ++room_made;
+    room.wake_all();
+  }
+
+  // buffer_writes.cc
+  void set_dirty(Buffer& buffer);
+  static Dirty told(const Buffer& buffer) {
+    return {buffer.key,     buffer.dirtied_at, buffer.modified_at,
+            buffer.content, buffer.lba,        buffer.bytes.size()};
+  }
+  void set_clean(Buffer& buffer);
+  bool locks_while_written(const Buffer& buffer) const {
+    return buffer.content == Content::metadata || options.lock_data;
+  }
+  void wait_for_copies(std::size_t bytes);
+  void wait_for_writes();
+  bool travels_as_copy(const Buffer& buffer) const {
+    return options.block_copy && locks_while_written(buffer);
+  }
+  void pay_for_write(const Buffer& buffer);
+  RequestId issue(Buffer& buffer, const Ordering& ordering, Cause cause, struct WriteWaiter* waiter);
+  std::span<const std::byte> prepare(Transfer& transfer, Buffer& buffer, std::span<const std::byte> source);
+  void arrived(Transfer& transfer, model::Status status);
+  void read_arrived(Buffer& buffer, model::Status status);
+  void write_arrived(Transfer& transfer, model::Status status);
+  void keep_unwritten(Transfer& transfer);
+  bool later_write_of(const Transfer& transfer) const;
+  void set_dirty_again(Buffer& buffer);
+  RequestId write_unheld(const BufferKey& key, Cause cause);
+  bool issue_dirty(const std::vector<BufferKey>& keys);
+  model::Status flush(const std::vector<BufferKey>& keys, const std::uint64_t* object);
+  model::Status failure_of(const std::uint64_t* object) const;
+  void discard_writes(const BufferKey& first, const BufferKey& last);
+
+  RequestId being_written(const BufferKey& key) const;
+
+  // buffer_gather.cc
+  void pay_for_gathered(const std::vector<GatheredPart>& parts, std::size_t bytes);
+  bool let_go(Gathered& gathered, std::vector<GatheredPart>& parts, std::uint64_t lba, Ordering& ordering,
+              std::vector<RequestId>& after);
+  void take_back(const std::vector<GatheredPart>& parts, std::size_t refused);
+  void choose_copies(Gathered& gathered);
+  void gathered_arrived(Gathered& gathered, RequestId id, model::Status status);
+
+  Executor& executor;
+  Cpu& cpu;
+  DiskQueue& disk;
+  BufferCacheOptions options;
+  WriteHooks* hooks = nullptr;
+  BufferCacheCounters counters;
+
+  using ObjectList = LinkedList<Buffer, &Buffer::in_object>;
+  using CleanList = LinkedList<Buffer, &Buffer::in_clean>;
+  using DirtyList = LinkedList<Buffer, &Buffer::in_dirty>;
+  using ModifiedList = LinkedList<Buffer, &Buffer::in_modified>;
+  using TransferList = LinkedList<Transfer, &Transfer::in_transfers>;
+  tsl::robin_map<BufferKey, Buffer*, BufferKeyHash> index;
+  tsl::robin_map<std::uint64_t, ObjectList, ObjectHash> objects;
+  CleanList clean_metadata, clean_data;
+  CleanList& clean_list(const Buffer& buffer) {
+    return buffer.content == Content::metadata ? clean_metadata : clean_data;
+  }
+  std::uint64_t clean_numbers = 0;
+  DirtyList dirty;
+  std::uint64_t dirty_numbers = 0;
+  ModifiedList modified;  ///< those of `dirty`, by modified_at
+  TransferList transfers;
+  /// The writes among them by their blocks, those of a block in the order in which they were issued.
+  std::multimap<BufferKey, Transfer*> writes;
+  void set_out(Transfer& transfer);
+  void take_in(Transfer& transfer);
+  std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< on their way
+  std::vector<std::unique_ptr<Buffer>> slots;
+  std::vector<std::size_t> free_slots;
+  SpareBytes spare;
+  std::size_t used_bytes = 0;      ///< buffers, counted copies and charges
+  std::size_t metadata_bytes = 0;  ///< buffers of metadata
+  std::size_t copied_pages = 0;    ///< of the counted copies
+  std::size_t forced_on_their_way = 0;
+  std::size_t writes_on_their_way = 0;
+  BufferOwner* owner = nullptr;
+  std::size_t unassigned_bytes = 0;  ///< dirty buffers without a home
+  std::size_t charged_bytes = 0;
+  std::vector<const Fiber*> with_reserve;
+  WaitQueue room;
+  std::uint64_t room_made = 0;                       ///< how often somebody has been woken for it
+  std::map<BufferKey, model::Status> failed_writes;  ///< blocks of which none has succeeded since
+};
+
+}  // namespace headcrash::os

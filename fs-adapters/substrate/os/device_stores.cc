@@ -1,0 +1,34 @@
+// Which store an address is in (device_stores.h).
+#include "fs-adapters/substrate/os/device_stores.h"
+
+#include <fmt/core.h>
+
+namespace headcrash::os {
+
+Result<std::pair<model::SectorStore*, std::uint64_t>> DeviceStores::place(std::uint64_t address,
+                                                                          std::uint64_t count) const {
+  const std::size_t device = device_of(address);
+  const std::uint64_t sector = address & kSectorMask;
+  if (device >= parts_.size()) return fail(fmt::format("device {}", device), "is not there");
+  const Part& part = parts_[device];
+  if (sector > part.sectors || count > part.sectors - sector)
+    return fail(fmt::format("device {}", device), fmt::format("ends before sector {}", sector + count));
+  return std::pair(part.store, part.first + sector);
+}
+
+Result<void> DeviceStores::read(std::uint64_t address, std::span<std::byte> into) const {
+  const auto at = place(address, into.size() / model::kSectorBytes);
+  return at ? at->first->read(at->second, into) : pass_on(at);
+}
+
+Result<void> DeviceStores::write(std::uint64_t address, std::span<const std::byte> data) {
+  const auto at = place(address, data.size() / model::kSectorBytes);
+  return at ? at->first->write(at->second, data) : pass_on(at);
+}
+
+Result<void> DeviceStores::write_zeroes(std::uint64_t address, std::uint64_t count) {
+  const auto at = place(address, count);
+  return at ? at->first->write_zeroes(at->second, count) : pass_on(at);
+}
+
+}  // namespace headcrash::os

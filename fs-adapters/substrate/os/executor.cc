@@ -1,0 +1,340 @@
+// Fibers (executor.h).
+//
+//   run() -> [run queue] -> fiber -> next fiber -> ... -> back to run() when the queue is empty, when a fiber
+//   ends, and now and then, so that a real clock's posted events are not kept waiting by fibers that never
+//   wait
+//
+// A fiber that stops switches to the next one itself: half as many switches. A fiber is in one list at a
+// time, the run queue's or a wait queue's, so that the lists need no memory of their own. A sleep during
+// which nobody else can run does not switch at all: the clock continues below the sleeper's own frames, with
+// current() null, so that a handler that waited would be caught.
+#include "fs-adapters/substrate/os/executor.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "fs-adapters/substrate/os/fiber_context.h"
+#include "plugin/base/invariant.h"
+
+namespace headcrash::os {
+
+class Fiber {
+ public:
+  Fiber(Executor::State& owner, std::unique_ptr<FiberStack> memory, void (*entry)(void*))
+      : state(owner), stack(std::move(memory)), context(*stack, entry, this) {}
+
+  Executor::State& state;
+  std::unique_ptr<FiberStack> stack;
+  FiberContext context;
+  std::function<void()> body;
+  Account* account = nullptr;
+  Executor::Kind kind = Executor::Kind::user;
+  std::uint64_t number = 0;  ///< in order of spawning
+  Fiber* next = nullptr;     ///< in the run queue or a wait queue
+};
+
+struct Executor::State {
+  State(Clock& time, const ExecutorOptions& options)
+      : clock(time), stacks(options.stack_bytes), fibers_max(options.fibers_max) {}
+
+  struct Sleeper {
+    TimeNs at = 0;
+    std::uint64_t sequence = 0;
+    Fiber* fiber = nullptr;
+  };
+  static bool later(const Sleeper& a, const Sleeper& b) {
+    return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
+  }
+
+  void make_runnable(Fiber& fiber);
+  void stop_current();  ///< the current fiber is in some list, or will be: others run until it is runnable
+  void stopping();
+  void sleep(TimeNs at);
+  void run_runnable();
+  void wake_sleepers();
+  void let_time_pass(TimeNs until);
+  void check_users_run();
+  [[noreturn]] void complain(const char* what) const;
+  static void begin(void* fiber);
+  void reap(Fiber& fiber);
+
+  static constexpr int kSwitchesAtOnce = 256;
+  static constexpr TimeNs kUsersStuckNs = 3 * 86400 * model::kSecondNs;
+
+  Clock& clock;
+  FiberStacks stacks;
+  std::size_t fibers_max;
+  FiberContext main;
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  Fiber* first = nullptr;  ///< runnable
+  Fiber* last = nullptr;
+  std::vector<Sleeper> sleepers;  ///< heap, earliest on top
+  Fiber* current = nullptr;
+  Fiber* ended = nullptr;
+  StopListener* listener = nullptr;
+  std::uint64_t sequence = 0;
+  std::size_t users = 0;
+  int switches_left = kSwitchesAtOnce;
+  TimeNs limit = 0;       ///< time may not pass beyond it
+  bool user_ran = false;  ///< since the last look
+  TimeNs user_ran_at = 0;
+  bool halted = false;
+};
+
+void Executor::State::make_runnable(Fiber& fiber) {
+  if (fiber.kind == Kind::user) user_ran = true;
+  fiber.next = nullptr;
+  (first == nullptr ? first : last->next) = &fiber;
+  last = &fiber;
+}
+
+void Executor::State::stopping() {
+  if (listener != nullptr) listener->stopped(*current);
+}
+
+void Executor::State::stop_current() {
+  Fiber& self = *current;
+  Fiber* to = first;
+  if (to == nullptr || --switches_left <= 0) {
+    current = nullptr;
+    self.context.switch_to(main);
+  } else {
+    first = to->next;
+    current = to;
+    if (to != &self) self.context.switch_to(to->context);
+  }
+  current = &self;
+}
+
+void Executor::State::begin(void* argument) {
+  Fiber& self = *static_cast<Fiber*>(argument);
+  self.state.current = &self;
+  self.body();
+  self.body = nullptr;
+  State& state = self.state;
+  state.stopping();
+  state.ended = &self;
+  state.current = nullptr;
+  self.context.leave_for(state.main);
+}
+
+void Executor::State::reap(Fiber& fiber) {
+  if (fiber.kind == Kind::user) --users;
+  stacks.give_back(std::move(fiber.stack));
+  const auto it =
+      std::find_if(fibers.begin(), fibers.end(), [&](const auto& f) { return f.get() == &fiber; });
+  fibers.erase(it);
+}
+
+/// Once through the run queue, or as many switches as are done at once.
+void Executor::State::run_runnable() {
+  Fiber& fiber = *first;
+  first = fiber.next;
+  switches_left = kSwitchesAtOnce;
+  current = &fiber;
+  main.switch_to(fiber.context);
+  current = nullptr;
+  if (ended != nullptr) reap(*std::exchange(ended, nullptr));
+}
+
+void Executor::State::wake_sleepers() {
+  const TimeNs now = clock.now();
+  while (!sleepers.empty() && (halted || sleepers.front().at <= now)) {
+    std::pop_heap(sleepers.begin(), sleepers.end(), later);
+    make_runnable(*sleepers.back().fiber);
+    sleepers.pop_back();
+  }
+}
+
+void Executor::State::let_time_pass(TimeNs until) {
+  if (!sleepers.empty()) until = std::min(until, sleepers.front().at);
+  if (!clock.pass_until(until)) complain("every fiber waits and nothing can happen any more");
+  wake_sleepers();
+  check_users_run();
+}
+
+void Executor::State::check_users_run() {
+  if (std::exchange(user_ran, false)) user_ran_at = clock.now();
+  if (users == 0 || limit != model::kNever || clock.now() - user_ran_at <= kUsersStuckNs) return;
+  const auto is_user = [](const Sleeper& sleeper) { return sleeper.fiber->kind == Kind::user; };
+  user_ran = std::any_of(sleepers.begin(), sleepers.end(), is_user);
+  if (!user_ran) complain("no user has been able to run for three days");
+}
+
+void Executor::State::complain(const char* what) const {
+  std::string message = what;
+  const char* separator = "; there wait ";
+  for (const auto& fiber : fibers) {
+    message += separator + fiber->account->name + (fiber->kind == Kind::user ? " (user)" : " (daemon)");
+    separator = ", ";
+  }
+  invariant(false, message.c_str());
+  std::abort();
+}
+
+void Executor::State::sleep(TimeNs at) {
+  if (halted || clock.now() >= at) return;
+  stopping();
+  Fiber& self = *current;
+  if (self.kind == Kind::user) user_ran = true;
+  while (!halted && clock.now() < at && first == nullptr && at <= limit &&
+         (sleepers.empty() || sleepers.front().at > at)) {
+    current = nullptr;
+    clock.pass_until(at);
+    current = &self;
+    check_users_run();
+  }
+  if (halted || clock.now() >= at) return;
+  sleepers.push_back({at, ++sequence, &self});
+  std::push_heap(sleepers.begin(), sleepers.end(), later);
+  stop_current();
+}
+
+Executor::Executor(Clock& clock, const ExecutorOptions& options)
+    : state_(std::make_unique<State>(clock, options)) {}
+
+Executor::~Executor() {
+  if (!state_->fibers.empty()) state_->complain("an executor ends before its fibers: halt() it first");
+}
+
+void Executor::spawn(Kind kind, Account& account, std::function<void()> body) {
+  State& s = *state_;
+  invariant(s.fibers.size() < s.fibers_max, "there are more fibers than the executor may have");
+  auto fiber = std::make_unique<Fiber>(s, s.stacks.take(), &State::begin);
+  fiber->body = std::move(body);
+  fiber->account = &account;
+  fiber->kind = kind;
+  if (kind == Kind::user) ++s.users;
+  s.make_runnable(*fiber);
+  s.fibers.push_back(std::move(fiber));
+}
+
+void Executor::run() {
+  State& s = *state_;
+  invariant(s.current == nullptr, "run() was called from within a fiber");
+  s.limit = model::kNever;
+  s.user_ran_at = s.clock.now();
+  while (s.users > 0) {
+    if (s.first == nullptr) {
+      s.let_time_pass(model::kNever);
+    } else {
+      s.run_runnable();
+      s.let_time_pass(s.clock.now());
+    }
+  }
+}
+
+void Executor::run_until(TimeNs until) {
+  State& s = *state_;
+  invariant(s.current == nullptr, "run_until() was called from within a fiber");
+  s.limit = until;
+  for (;;) {
+    if (s.first != nullptr)
+      s.run_runnable();
+    else if (s.clock.now() >= until)
+      return;
+    s.let_time_pass(s.first == nullptr ? until : s.clock.now());
+  }
+}
+
+void Executor::run_until(const std::function<bool()>& done) {
+  State& s = *state_;
+  invariant(s.current == nullptr, "run_until() was called from within a fiber");
+  s.limit = 0;  // every sleeper comes back here, where `done` is asked
+  while (!done()) {
+    if (s.first == nullptr) {
+      s.let_time_pass(model::kNever);
+    } else {
+      s.run_runnable();
+      s.let_time_pass(s.clock.now());
+    }
+  }
+}
+
+void Executor::halt() {
+  State& s = *state_;
+  invariant(s.current == nullptr, "halt() was called from within a fiber");
+  s.halted = true;
+  s.limit = model::kNever;
+  s.user_ran_at = s.clock.now();
+  s.wake_sleepers();
+  while (!s.fibers.empty()) {
+    if (s.first == nullptr)
+      s.let_time_pass(model::kNever);
+    else
+      s.run_runnable();
+  }
+}
+
+bool Executor::halted() const {
+  return state_->halted;
+}
+
+TimeNs Executor::now() const {
+  return state_->clock.now();
+}
+
+Account& Executor::account() {
+  invariant(state_->current != nullptr, "only a fiber has an account");
+  return *state_->current->account;
+}
+
+Fiber* Executor::current() const {
+  return state_->current;
+}
+
+void Executor::on_stop(StopListener* listener) {
+  state_->listener = listener;
+}
+
+void Executor::yield() {
+  invariant(state_->current != nullptr, "only a fiber can yield");
+  state_->stopping();
+  state_->make_runnable(*state_->current);
+  state_->stop_current();
+}
+
+void Executor::sleep_until(TimeNs at) {
+  invariant(state_->current != nullptr, "only a fiber can sleep");
+  state_->sleep(at);
+}
+
+void WaitQueue::wait() {
+  Executor::State& s = *executor_.state_;
+  invariant(s.current != nullptr, "a handler must not wait");
+  s.stopping();
+  Fiber& self = *s.current;
+  self.next = nullptr;
+  (first_ == nullptr ? first_ : last_->next) = &self;
+  last_ = &self;
+  s.stop_current();
+}
+
+void WaitQueue::wake_one() {
+  if (first_ == nullptr) return;
+  Fiber& fiber = *first_;
+  first_ = fiber.next;
+  executor_.state_->make_runnable(fiber);
+}
+
+void WaitQueue::wake_all() {
+  while (first_ != nullptr) wake_one();
+}
+
+void FiberLock::lock() {
+  if (locked_)
+    waiters_.wait();  // handed on by unlock()
+  else
+    locked_ = true;
+}
+
+void FiberLock::unlock() {
+  invariant(locked_, "a lock was released that no fiber holds");
+  if (waiters_.empty())
+    locked_ = false;
+  else
+    waiters_.wake_one();
+}
+
+}  // namespace headcrash::os

@@ -1,0 +1,34 @@
+#pragma once
+// A store whose reads and writes are requests of a driver's queue: the calling fiber waits for them. A
+// checker written against model::SectorStore then takes the time that the device takes.
+
+#include "fs-adapters/substrate/os/disk_queue.h"
+#include "plugin/model/core/store.h"
+
+namespace headcrash::os {
+
+struct FiberStoreOptions {
+  std::uint32_t request_sectors_max =
+      128;               ///< longer reads and writes are several requests, one after another
+  bool flushes = false;  ///< after each write: of its device, which has a volatile cache
+};
+
+class FiberStore final : public model::SectorStore {
+ public:
+  explicit FiberStore(DiskQueue& disk, const FiberStoreOptions& options = {})
+      : disk_(disk), options_(options) {}
+
+  std::uint64_t sectors() const override { return disk_.sectors(); }
+  // Errors name the sector and say what the device said.
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
+
+ private:
+  Result<void> flush(std::uint64_t lba);
+
+  DiskQueue& disk_;
+  FiberStoreOptions options_;
+};
+
+}  // namespace headcrash::os

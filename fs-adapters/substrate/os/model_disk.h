@@ -1,0 +1,32 @@
+#pragma once
+// A device of an emulated machine as a driver sees it. Completions come from the machine's simulation, which
+// is the one that a VirtualClock drives; what happens to the machine (power, faults) is seen as statuses.
+// The disk must not be destroyed while a request is under way, unless the simulation never runs again.
+
+#include <utility>
+#include <vector>
+
+#include "fs-adapters/substrate/os/block_device.h"
+#include "plugin/model/core/machine.h"
+
+namespace headcrash::os {
+
+class ModelDisk final : public BlockDevice, private model::Initiator {
+ public:
+  explicit ModelDisk(model::Machine& machine, std::size_t device_index = 0)
+      : machine_(machine), device_index_(device_index) {}
+
+  std::uint64_t sectors() const override;
+  bool volatile_cache() const override;
+  void start(const BlockRequest& request, BlockDone& done) override;
+
+ private:
+  void completed(const model::Completion& completion) override;
+
+  model::Machine& machine_;
+  std::size_t device_index_;
+  std::vector<std::pair<model::RequestId, BlockDone*>>
+      under_way_;  ///< few: as many as a driver has outstanding
+};
+
+}  // namespace headcrash::os

@@ -1,0 +1,31 @@
+// Memory of buffers that are gone (buffer_state.h): given to the next one, but under AddressSanitizer, which is to see who
+// uses it after its end.
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "fs-adapters/substrate/os/buffer_state.h"
+
+namespace headcrash::os {
+namespace {
+
+#ifdef HEADCRASH_ASAN
+TEST(SpareBytesDeathTest, ASanitizerSeesWhoUsesABuffersBytesAfterTheirEnd) {
+  SpareBytes spare;
+  std::vector<std::byte> bytes = spare.take(512);
+  const volatile std::byte* const old = bytes.data();
+  spare.give(std::move(bytes));
+  EXPECT_DEATH((void)std::to_integer<int>(*old), "heap-use-after-free");
+}
+#else
+TEST(SpareBytes, GoToTheNextBufferOfTheirSize) {
+  SpareBytes spare;
+  std::vector<std::byte> bytes = spare.take(512);
+  const std::byte* const old = bytes.data();
+  spare.give(std::move(bytes));
+  EXPECT_EQ(spare.take(512).data(), old);
+}
+#endif
+
+}  // namespace
+}  // namespace headcrash::os

@@ -1,0 +1,69 @@
+// Policies in words, good and bad.
+#include "fs-adapters/substrate/os/update_policy.h"
+
+#include <gtest/gtest.h>
+
+namespace headcrash::os {
+namespace {
+
+using Policy = SyncerOptions::Policy;
+constexpr std::uint64_t kCacheBytes = 60 << 20;
+
+SyncerOptions read(std::string_view text) {
+  const auto options = parse_update_policy(text, kCacheBytes, "-o update");
+  EXPECT_TRUE(options) << text << ": " << (options ? "" : options.error().message());
+  return options.value_or(SyncerOptions{});
+}
+
+TEST(UpdatePolicy, EveryFormIsRead) {
+  EXPECT_EQ(read("sweep").policy, Policy::sweep);
+  EXPECT_EQ(read("write-through").policy, Policy::write_through);
+  EXPECT_EQ(read("periodic:30").policy, Policy::periodic);
+  EXPECT_EQ(read("periodic:30").interval_ns, 30 * model::kSecondNs);
+  EXPECT_EQ(read("interval:0").policy, Policy::interval);
+  EXPECT_EQ(read("interval:0").interval_ns, 0);
+  EXPECT_EQ(read("interval:2.5").interval_ns, 5 * model::kSecondNs / 2);
+  EXPECT_EQ(read("interval:5").age, SyncerOptions::Age::since_last_change);
+  EXPECT_EQ(read("interval:5:first").age, SyncerOptions::Age::since_first_change);
+  EXPECT_EQ(read("interval:endless").interval_ns, model::kNever);
+  EXPECT_EQ(read("burst:15:3M").policy, Policy::burst);
+  EXPECT_EQ(read("burst:15:3M").drain_bytes_per_s, 3U << 20);
+  EXPECT_EQ(read("burst:20:3M").interval_ns, 20 * model::kSecondNs) << "60 MiB are written in 20 s";
+}
+
+TEST(UpdatePolicy, WhatIsWrongIsSaidOnce) {
+  struct Case {
+    const char *text, *said;
+  };
+  for (const Case& each : std::initializer_list<Case>{{"", "there is no policy"},
+                                                      {"intervall:5", "interval"},
+                                                      {"interval", "is not how"},
+                                                      {"interval:", "not a number"},
+                                                      {"interval:x", "not a number"},
+                                                      {"interval:5s", "not a number"},
+                                                      {"interval:nan", "never negative"},
+                                                      {"interval:-1", "never negative"},
+                                                      {"interval:2e9", "longer than any run"},
+                                                      {"interval:inf", "longer than any run"},
+                                                      {"interval:5:last", "is not how"},
+                                                      {"interval:endless:first", "is not how"},
+                                                      {"periodic:0", "zero means nothing"},
+                                                      {"periodic:-30", "never negative"},
+                                                      {"periodic:30:1", "is not how"},
+                                                      {"burst:15", "is not how"},
+                                                      {"burst:0:3M", "zero means nothing"},
+                                                      {"burst:15:0", "writes nothing"},
+                                                      {"burst:15:x", "x"},
+                                                      {"burst:21:3M", "longer than memory allows"},
+                                                      {"sweep:30", "is not how"},
+                                                      {"write-through:1", "is not how"}}) {
+    const auto options = parse_update_policy(each.text, kCacheBytes, "-o update");
+    ASSERT_FALSE(options) << each.text;
+    EXPECT_NE(options.error().message().find(each.said), std::string::npos)
+        << each.text << ": " << options.error().message();
+    EXPECT_NE(options.error().message().find("-o update"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::os

@@ -1,0 +1,141 @@
+#pragma once
+// The tree: paths, names, links, renames and files of a Vfs, over the inodes and blocks of an InodeStore.
+//
+// A file system of ours derives from it, hands it a store, and adds what concerns the whole of it: mounting,
+// sync, space, caches. So all of them look names up, lock and count in the same way, and a comparison of two
+// compares how they store.
+//
+// Operations lock the inodes they change, a directory before what is in it; a walk along a path locks one
+// directory at a time. A rename locks up to four inodes. One rename works at a time, so that no directory can
+// change its place while it looks how deep each of its directories lies; it locks them by depth, then by
+// number, then what is not a directory by number, and looks the names up again under the locks.
+//
+// An operation that finds no space left ends without having changed anything that is seen.
+//
+// Every function is called from within a fiber.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fs-adapters/substrate/tree/inode_store.h"
+#include "fs-adapters/vfs.h"
+
+namespace headcrash::tree {
+
+class FileSystem : public Vfs {
+ public:
+  ~FileSystem() override;
+
+  VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;
+  VfsResult<void> close(FileHandle file) override;
+  VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) override;
+  VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override;
+  VfsResult<void> append(FileHandle file, std::span<const std::byte> data) override;
+  VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) override;
+  VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
+                            std::uint64_t length) override;
+  VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
+                                  std::span<const std::byte> data) override;
+  VfsResult<void> fsync(FileHandle file) override;
+  VfsResult<void> fdatasync(FileHandle file) override;
+
+  VfsResult<void> mkdir(std::string_view path, std::uint32_t mode) override;
+  VfsResult<void> rmdir(std::string_view path) override;
+  VfsResult<void> unlink(std::string_view path) override;
+  VfsResult<void> link(std::string_view existing, std::string_view path) override;
+  VfsResult<void> symlink(std::string_view target, std::string_view path) override;
+  VfsResult<std::string> readlink(std::string_view path) override;
+  VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) override;
+  VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) override;
+  VfsResult<void> fsync_directory(std::string_view path) override;
+
+  VfsResult<FileStatus> stat(std::string_view path) override;
+  VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
+  VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
+  VfsResult<void> set_attributes(std::string_view path, const AttributeChanges& changes) override;
+  /// Extended attributes: refused with ENOTSUP unless overridden.
+  VfsResult<void> setxattr(std::string_view path, std::string_view name,
+                           std::span<const std::byte> value) override;
+  VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) override;
+  VfsResult<void> removexattr(std::string_view path, std::string_view name) override;
+  VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
+
+  void cpu(std::int64_t ns) override;
+  void start_program() override;
+
+ protected:
+  explicit FileSystem(std::unique_ptr<InodeStore> store);
+
+  InodeStore& store() { return *store_; }
+  /// Charges a system call, and now and then the memory that it works with.
+  void enter() {
+    store_->cpu.charge(os::Cost::system_call);
+    store_->charge_structures();
+  }
+  /// Files still open are closed: for an unmount, or when the power is gone.
+  void close_all();
+
+ private:
+  struct OpenFile {
+    InodeHandle inode;
+    bool sync = false, data_sync = false;
+  };
+  /// A directory, and a name that may be in it.
+  struct NameInDirectory {
+    InodeHandle directory;
+    std::string name;
+  };
+  enum class LastLink : std::uint8_t { follow, keep };
+
+  /// One system call that changes something (InodeStore::change). With a syncer that writes through it returns when
+  /// everything is on the disk.
+  VfsResult<void> change(const std::function<VfsResult<void>(Operation&)>& body);
+
+  // path.cc
+  VfsResult<InodeHandle> start_of(std::string_view& path, Operation* operation);
+  VfsResult<InodeHandle> walk(std::string_view path, LastLink last, Operation* operation);
+  VfsResult<NameInDirectory> walk_to_parent(std::string_view path, Operation* operation);
+  VfsResult<std::string> target_of(CoreInode& link);
+  VfsResult<InodeHandle> child(CoreInode& directory, std::string_view name, Operation* operation);
+  /// What an entry of a directory leads to. EIO: to nothing, or back to the directory or the root.
+  VfsResult<InodeHandle> named_inode(const CoreInode& directory, std::string_view name, InodeNumber number,
+                                     Operation* operation);
+
+  // names.cc
+  VfsResult<InodeHandle> make_node(Operation& operation, CoreInode& directory, std::string_view name,
+                                   std::uint16_t mode, std::string_view target);
+  VfsResult<void> make_at(std::string_view path, std::uint16_t mode, std::string_view target);
+  VfsResult<void> remove(std::string_view path, bool directory);
+
+  // rename.cc
+  struct Rename;
+  VfsResult<void> rename_locked(Operation& operation, Rename& rename, RenameMode mode);
+  VfsResult<void> lookup_both(Operation& operation, Rename& rename);
+  VfsResult<std::vector<CoreInode*>> in_order_of_locks(Operation& operation, Rename& rename, RenameMode mode);
+  VfsResult<void> exchange(Operation& operation, Rename& rename);
+  VfsResult<void> move_over(Operation& operation, Rename& rename);
+  VfsResult<std::vector<InodeNumber>> ancestors(InodeNumber directory, Operation& operation);
+
+  // files.cc
+  VfsResult<OpenFile*> file_of(FileHandle file);
+  VfsResult<FileHandle> open_file(std::string_view path, const OpenOptions& options, Operation* operation);
+  VfsResult<void> write_bytes(Operation& operation, CoreInode& inode, std::uint64_t offset,
+                              std::span<const std::byte> data);
+  VfsResult<void> write_zeroes(Operation& operation, CoreInode& inode, std::uint64_t offset,
+                               std::uint64_t length);
+  VfsResult<void> allocate_range(Operation& operation, CoreInode& inode, std::uint64_t offset,
+                                 std::uint64_t length);
+  VfsResult<void> punch(Operation& operation, CoreInode& inode, std::uint64_t offset, std::uint64_t length);
+  VfsResult<void> sync_inode(Operation& operation, CoreInode& inode, SyncExtent extent);
+  VfsResult<void> sync_file(FileHandle file, SyncExtent extent);
+
+  std::unique_ptr<InodeStore> store_;
+  os::FiberLock rename_lock_;
+  std::vector<std::optional<OpenFile>> files_;
+};
+
+}  // namespace headcrash::tree

@@ -1,0 +1,301 @@
+// The tree (file_system.h): rename, in all its kinds.
+//
+//   move      source's count +1, new name (or the taken name changed), [".." of a directory that gets another
+//             parent], old name removed, which takes the count down again
+//   exchange  both counts +1, a third name for what is at the target, both names changed, third name removed:
+//             at no instant has either of them no name on the disk (R1). Who is cut in between may find it,
+//             if fsck does not take it away (exchange_name.h).
+//
+// A parent's count rises before a directory gets a name in it, the third name of an exchange included, and
+// falls when the directory's name there is gone: never with the "..", which says nothing about names.
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fs-adapters/substrate/tree/directory.h"
+#include "fs-adapters/substrate/tree/exchange_name.h"
+#include "fs-adapters/substrate/tree/file_system.h"
+
+namespace headcrash::tree {
+
+struct FileSystem::Rename {
+  NameInDirectory from, to;
+  std::optional<FoundName> source_at, target_at;
+  InodeHandle source, target;
+  bool other_parent() const { return from.directory.get() != to.directory.get(); }
+};
+
+namespace {
+
+constexpr int kLookupsMax = 100;  // of names that others change under us all the time
+
+/// The inode that a directory's ".." names, and where.
+VfsResult<FoundName> find_parent(InodeStore& store, CoreInode& directory) {
+  const auto found = find_name(store, directory, "..");
+  if (!found) return pass_on_errno(found);
+  if (!*found) return refuse(EIO);
+  return **found;
+}
+
+void raise(InodeStore& store, CoreInode& inode) {
+  ++inode.attributes.links;
+  inode.attributes.changed = store.now();
+  store.mark_changed(inode);
+}
+
+/// A directory has another parent now, whose count has been raised: its ".." follows.
+VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode& directory,
+                              CoreInode& old_parent, CoreInode& new_parent) {
+  const auto parent_at = find_parent(store, directory);
+  if (!parent_at) return pass_on_errno(parent_at);
+  return replace_name(store, operation, directory, new_parent,
+                      {.name = "..",
+                       .at = *parent_at,
+                       .cause = NameCause::parent,
+                       .replaced = {.inode = &old_parent, .links = 0}});
+}
+
+/// Of what has another name by now. `leaves`: the parent that it does not count for any more.
+DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
+  return {.inode = &inode, .parent = leaves, .moved = true};
+}
+
+}  // namespace
+
+VfsResult<std::vector<InodeNumber>> FileSystem::ancestors(InodeNumber directory, Operation& operation) {
+  std::vector<InodeNumber> way{directory};
+  while (way.back() != store_->root()) {
+    if (way.size() > store_->inodes_max()) return refuse(ELOOP);
+    auto inode = store_->get(way.back(), &operation);
+    if (!inode) return pass_on_errno(inode);
+    const InodeLock lock(**inode);
+    if (!(*inode)->attributes.is_directory() || (*inode)->effective_links() == 0) return refuse(ENOENT);
+    const auto parent = find_parent(*store_, **inode);
+    if (!parent) return pass_on_errno(parent);
+    way.push_back(parent->inode);
+  }
+  return way;
+}
+
+VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
+  CoreInode& from = *rename.from.directory;
+  CoreInode& to = *rename.to.directory;
+  CoreInode& source = *rename.source;
+  const bool is_directory = source.attributes.is_directory();
+  const bool gets_parent = is_directory && rename.other_parent();
+  CoreInode* const target = rename.target.get();
+  if (target != nullptr) {
+    if (target->attributes.is_directory() != is_directory) return refuse(is_directory ? ENOTDIR : EISDIR);
+    if (is_directory) {
+      const auto empty = is_empty(*store_, *target);
+      if (!empty) return pass_on_errno(empty);
+      if (!*empty) return refuse(ENOTEMPTY);
+    }
+  }
+  if (to.effective_links() == 0) return refuse(ENOENT);
+  if (source.attributes.links >= kLinksMax || (gets_parent && to.attributes.links >= kLinksMax))
+    return refuse(EMLINK);
+
+  VfsResult<std::int64_t> room = 0;
+  if (target == nullptr) room = make_room(*store_, operation, to, rename.to.name);
+  if (!room) return pass_on_errno(room);
+  raise(*store_, source);
+  if (gets_parent) raise(*store_, to);
+  auto done = target != nullptr ? replace_name(*store_, operation, to, source,
+                                               {.name = rename.to.name,
+                                                .at = *rename.target_at,
+                                                .cause = NameCause::rename,
+                                                .replaced = dropped_from(to, *target),
+                                                .raises_directory = gets_parent})
+                                : add_name(*store_, operation, to, source,
+                                           {.name = rename.to.name,
+                                            .block = *room,
+                                            .cause = NameCause::rename,
+                                            .raises_directory = gets_parent,
+                                            .others_follow = true});
+  if (!done) return done;
+  if (is_directory) store_->directory_moved(source);
+  if (gets_parent)
+    if (done = change_parent(*store_, operation, source, from, to); !done) return done;
+  if (done = store_->settle_name(operation, source); !done) return done;
+  // It may have made room for the new name.
+  const auto old = find_name(*store_, from, rename.from.name);
+  if (!old) return pass_on_errno(old);
+  if (!*old) return refuse(EIO);
+  return remove_name(*store_, operation, from,
+                     {.name = rename.from.name,
+                      .at = **old,
+                      .cause = NameCause::rename,
+                      .dropped = moved_from(source, gets_parent ? &from : nullptr)});
+}
+
+VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
+  CoreInode& from = *rename.from.directory;
+  CoreInode& to = *rename.to.directory;
+  CoreInode& source = *rename.source;
+  CoreInode& target = *rename.target;
+  const bool source_moves = rename.other_parent() && source.attributes.is_directory();
+  const bool target_moves = rename.other_parent() && target.attributes.is_directory();
+  if (std::max(source.attributes.links, target.attributes.links) + 2 > static_cast<int>(kLinksMax))
+    return refuse(EMLINK);
+  if ((source_moves && to.attributes.links >= kLinksMax) ||
+      (target_moves && from.attributes.links >= kLinksMax))
+    return refuse(EMLINK);
+  std::string third;
+  for (int i = 0; third.empty(); ++i) {
+    const std::string name = exchange_name(target.number, i);
+    const auto taken = find_name(*store_, from, name);
+    if (!taken) return pass_on_errno(taken);
+    if (!*taken) third = name;
+  }
+  const auto room = make_room(*store_, operation, from, third);
+  if (!room) return pass_on_errno(room);
+  raise(*store_, target);
+  if (target_moves) raise(*store_, from);
+  auto added = add_name(*store_, operation, from, target,
+                        {.name = third,
+                         .block = *room,
+                         .cause = NameCause::exchange,
+                         .raises_directory = target_moves,
+                         .others_follow = true});
+  if (!added) return added;
+  raise(*store_, source);
+  raise(*store_, target);
+  if (source_moves) raise(*store_, to);
+  const auto change_one = [&](NameInDirectory& at, CoreInode& now, const DroppedLink& before,
+                              bool raises_directory) -> VfsResult<void> {
+    const auto found = find_name(*store_, *at.directory, at.name);
+    if (!found) return pass_on_errno(found);
+    if (!*found) return refuse(EIO);
+    return replace_name(*store_, operation, *at.directory, now,
+                        {.name = at.name,
+                         .at = **found,
+                         .cause = NameCause::exchange,
+                         .replaced = before,
+                         .raises_directory = raises_directory});
+  };
+  auto done = store_->settle_name(operation, target);
+  if (done)
+    done = change_one(rename.to, source, moved_from(target, target_moves ? &to : nullptr), source_moves);
+  if (done) done = store_->settle_name(operation, source);
+  // Its count here has risen for the third name.
+  if (done) done = change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);
+  for (CoreInode* one : {&source, &target})
+    if (one->attributes.is_directory()) store_->directory_moved(*one);
+  if (done && source_moves) done = change_parent(*store_, operation, source, from, to);
+  if (done && target_moves) done = change_parent(*store_, operation, target, to, from);
+  if (done) done = store_->settle_name(operation, target);
+  if (!done) return done;
+  const auto old = find_name(*store_, from, third);
+  if (!old) return pass_on_errno(old);
+  if (!*old) return refuse(EIO);
+  return remove_name(
+      *store_, operation, from,
+      {.name = third, .at = **old, .cause = NameCause::exchange, .dropped = moved_from(target, nullptr)});
+}
+
+VfsResult<void> FileSystem::rename_locked(Operation& operation, Rename& rename, RenameMode mode) {
+  if (rename.source.get() == rename.target.get()) {
+    // Two names of one file, or the same name: nothing to do, says POSIX.
+    return mode == RenameMode::no_replace ? refuse(EEXIST) : VfsResult<void>();
+  }
+  if (mode == RenameMode::exchange) {
+    if (!rename.target) return refuse(ENOENT);
+    return exchange(operation, rename);
+  }
+  if (mode == RenameMode::no_replace && rename.target) return refuse(EEXIST);
+  return move_over(operation, rename);
+}
+
+VfsResult<void> FileSystem::lookup_both(Operation& operation, Rename& rename) {
+  const auto look = [&](NameInDirectory& at, std::optional<FoundName>& found,
+                        InodeHandle& inode) -> VfsResult<void> {
+    const InodeLock lock(*at.directory);
+    auto there = find_name(*store_, *at.directory, at.name);
+    if (!there) return pass_on_errno(there);
+    found = *there;
+    if (!found) return {};
+    auto handle = named_inode(*at.directory, at.name, found->inode, &operation);
+    if (!handle) return pass_on_errno(handle);
+    inode = std::move(*handle);
+    return {};
+  };
+  rename.source = {};
+  rename.target = {};
+  if (auto source = look(rename.from, rename.source_at, rename.source); !source) return source;
+  if (!rename.source) return refuse(ENOENT);
+  return look(rename.to, rename.target_at, rename.target);
+}
+
+VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& operation, Rename& rename,
+                                                                 RenameMode mode) {
+  const auto above_from = ancestors(rename.from.directory->number, operation);
+  if (!above_from) return pass_on_errno(above_from);
+  const auto above_to = ancestors(rename.to.directory->number, operation);
+  if (!above_to) return pass_on_errno(above_to);
+  const auto contains = [](const std::vector<InodeNumber>& way, const InodeHandle& inode) {
+    return inode && std::find(way.begin(), way.end(), inode->number) != way.end();
+  };
+  // A directory must not become its own descendant.
+  if (contains(*above_to, rename.source)) return refuse(EINVAL);
+  if (contains(*above_from, rename.target)) return refuse(mode == RenameMode::exchange ? EINVAL : ENOTEMPTY);
+
+  struct Ranked {
+    bool file;
+    std::size_t depth;
+    CoreInode* inode;
+    auto rank() const { return std::tuple(file, depth, inode->number); }
+  };
+  std::vector<Ranked> ranked{{false, above_from->size(), rename.from.directory.get()},
+                             {false, above_to->size(), rename.to.directory.get()}};
+  const auto add = [&](const InodeHandle& inode, std::size_t depth) {
+    if (!inode) return;
+    const bool file = !inode->attributes.is_directory();
+    ranked.push_back({file, file ? 0 : depth, inode.get()});
+  };
+  add(rename.source, above_from->size() + 1);
+  add(rename.target, above_to->size() + 1);
+  std::sort(ranked.begin(), ranked.end(),
+            [](const Ranked& a, const Ranked& b) { return a.rank() < b.rank(); });
+  std::vector<CoreInode*> order;
+  for (const Ranked& one : ranked)
+    if (order.empty() || order.back() != one.inode) order.push_back(one.inode);
+  return order;
+}
+
+VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, RenameMode mode) {
+  if (mode == RenameMode::whiteout) return refuse(EINVAL);  // there are no devices
+  return change([&](Operation& operation) -> VfsResult<void> {
+    Rename rename;
+    auto from_at = walk_to_parent(from, &operation);
+    if (!from_at) return pass_on_errno(from_at);
+    auto to_at = walk_to_parent(to, &operation);
+    if (!to_at) return pass_on_errno(to_at);
+    rename.from = std::move(*from_at);
+    rename.to = std::move(*to_at);
+    const FiberLockGuard one_at_a_time(rename_lock_);
+    for (int lookups = 0; lookups < kLookupsMax; ++lookups) {
+      if (auto found = lookup_both(operation, rename); !found) return found;
+      const auto order = in_order_of_locks(operation, rename, mode);
+      if (!order) return pass_on_errno(order);
+      std::vector<InodeLock> locks;
+      for (CoreInode* inode : *order) locks.emplace_back(*inode);
+      // Others may have been at work before we had all of them.
+      const auto still = [&](const NameInDirectory& at, std::optional<FoundName>& found,
+                             const InodeHandle& inode) -> VfsResult<bool> {
+        const auto again = find_name(*store_, *at.directory, at.name);
+        if (!again) return pass_on_errno(again);
+        found = *again;
+        return found.has_value() == static_cast<bool>(inode) && (!found || found->inode == inode->number);
+      };
+      const auto same_source = still(rename.from, rename.source_at, rename.source);
+      if (!same_source) return pass_on_errno(same_source);
+      const auto same_target = still(rename.to, rename.target_at, rename.target);
+      if (!same_target) return pass_on_errno(same_target);
+      if (*same_source && *same_target) return rename_locked(operation, rename, mode);
+    }
+    return refuse(EBUSY);
+  });
+}
+
+}  // namespace headcrash::tree

@@ -1,0 +1,71 @@
+#pragma once
+// What every file system of ours answers to the operations of vfs.h, on an empty one. Called as a user.
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+
+#include "fs-adapters/substrate/tree/testing/history.h"
+
+namespace headcrash::tree::bench {
+
+/// Leaves an empty file `f`. A file of 3 MB that has only its first bytes takes less than `hole_bytes_most`.
+inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
+  const auto file = fs.open("f", {.create = true, .exclusive = true, .mode = 0640});
+  ASSERT_TRUE(file);
+  EXPECT_EQ(fs.open("f", {.create = true, .exclusive = true}).error().value, EEXIST);
+  EXPECT_TRUE(fs.append(*file, bytes_of("one")));
+  EXPECT_TRUE(fs.append(*file, bytes_of("two")));
+  EXPECT_TRUE(fs.mmap_write_sync(*file, 1, bytes_of("N")));
+  EXPECT_EQ(get_file(fs, "f"), "oNetwo");
+  EXPECT_TRUE(fs.truncate(*file, 4));
+  EXPECT_TRUE(fs.truncate(*file, 6));
+  EXPECT_EQ(get_file(fs, "f"), std::string("oNet\0\0", 6)) << "what was cut off does not come back";
+  EXPECT_TRUE(fs.truncate(*file, 3'000'000));
+  EXPECT_LT(fs.stat("f")->allocated_bytes, hole_bytes_most) << "a hole";
+  EXPECT_TRUE(fs.pwrite(*file, 2'500'000, bytes_of("far")));
+  EXPECT_TRUE(fs.fdatasync(*file));
+  EXPECT_TRUE(fs.fallocate(*file, FallocateMode::punch_hole, 0, 2'900'000));
+  EXPECT_EQ(fs.stat("f")->size_bytes, 3'000'000U);
+  EXPECT_TRUE(fs.fallocate(*file, FallocateMode::allocate, 0, 30'000));
+  EXPECT_GE(fs.stat("f")->allocated_bytes, 30'000U);
+  EXPECT_TRUE(fs.fallocate(*file, FallocateMode::zero_range, 100, 200));
+  EXPECT_TRUE(fs.truncate(*file, 0));
+  EXPECT_EQ(fs.stat("f")->allocated_bytes, 0U);
+  EXPECT_TRUE(fs.close(*file));
+  EXPECT_EQ(fs.pwrite(*file, 0, bytes_of("x")).error().value, EBADF);
+}
+
+/// Leaves `d`, an empty directory, and `l`, a file.
+inline void expect_name_operations(Vfs& fs) {
+  EXPECT_TRUE(fs.mkdir("d", 0700));
+  EXPECT_EQ(fs.mkdir("d", 0700).error().value, EEXIST);
+  put_file(fs, "d/f", "text");
+  EXPECT_TRUE(fs.link("d/f", "l"));
+  EXPECT_EQ(fs.stat("l")->links, 2U);
+  EXPECT_EQ(fs.rmdir("d").error().value, ENOTEMPTY);
+  EXPECT_EQ(fs.rename("d", "d/below", RenameMode::replace).error().value, EINVAL);
+  EXPECT_EQ(fs.rename("l", "d/f", RenameMode::no_replace).error().value, EEXIST);
+  EXPECT_TRUE(fs.mkdir("e", 0755));
+  EXPECT_TRUE(fs.rename("e", "d", RenameMode::exchange));
+  EXPECT_TRUE(fs.stat("e/f"));
+  EXPECT_TRUE(fs.chmod("l", 0600));
+  EXPECT_TRUE(fs.set_modified("l", 5'000'000'006));
+  EXPECT_TRUE(fs.set_attributes("l", {.user = 12}));
+  EXPECT_TRUE(fs.sync());
+  EXPECT_TRUE(fs.drop_caches());
+  const auto status = fs.stat("e/f");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->mode, 0600U);
+  EXPECT_EQ(status->user, 12U);
+  EXPECT_EQ(status->modified_ns, 5'000'000'006);
+  EXPECT_TRUE(fs.fsync_directory("e"));
+  EXPECT_EQ(fs.setxattr("l", "user.x", {}).error().value, ENOTSUP);
+  EXPECT_EQ(fs.unlink("e").error().value, EISDIR);
+  EXPECT_TRUE(fs.unlink("e/f"));
+  EXPECT_TRUE(fs.rmdir("e"));
+  EXPECT_TRUE(fs.syncfs());
+}
+
+}  // namespace headcrash::tree::bench

@@ -1,0 +1,52 @@
+// A cache's addresses go where they belong (file_blocks.h, bmap_cache.h). When the caller may go on is the scheme's
+// to say.
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fs-adapters/ufs/core/file_blocks.h"
+#include "fs-adapters/ufs/core/volume.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::ufs {
+namespace {
+
+/// The indirect block that the cached pointers belong to, held.
+VfsResult<os::HeldBuffer> indirect_of_cache(Volume& volume, const CoreInode& inode) {
+  const Geometry& geometry = volume.geometry;
+  const BlockPath path = geometry.path_of(inode.bmap.first());
+  FragmentAddress at = inode.disk.indirect.at(path.levels - 1);
+  for (std::uint32_t level = 0; level + 1 < path.levels && at != 0; ++level) {
+    const auto upper = volume.read_block(at);
+    if (!upper) return pass_on_errno(upper);
+    at = little_endian::load32(upper->bytes(), std::size_t{path.index.at(level)} * 4);
+  }
+  if (at == 0 || !geometry.is_data(at)) return refuse(EIO);
+  if (!inode.bmap.alone()) return volume.read_block(at);
+  return volume.cache.get(Volume::place(at), os::Content::metadata, volume.lba(at), geometry.block_bytes());
+}
+
+VfsResult<void> merge(Volume& volume, CoreInode& inode, BmapMerge why) {
+  auto indirect = indirect_of_cache(volume, inode);
+  if (!indirect) return pass_on_errno(indirect);
+  inode.bmap.lay_over(volume.geometry, indirect->bytes());
+  if (auto written = volume.scheme->bmap_merged(inode, std::move(*indirect), why); !written) return written;
+  inode.bmap.merged();
+  return {};
+}
+
+}  // namespace
+
+VfsResult<void> merge_bmap_cache(Volume& volume, CoreInode& inode) {
+  return merge(volume, inode, BmapMerge::full);
+}
+
+VfsResult<void> end_bmap_cache(Volume& volume, CoreInode& inode) {
+  if (inode.bmap.empty()) return {};
+  if (auto merged = merge(volume, inode, BmapMerge::pointers_go); !merged) return merged;
+  inode.bmap = {};
+  volume.inodes.mark_changed(inode);
+  return volume.scheme->bmap_ended(inode);
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,194 @@
+// The mounted file system (file_system.h): mounting, and the whole of it.
+
+#include "fs-adapters/ufs/core/file_system.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "fs-adapters/ufs/netra/busy_map.h"
+#include "fs-adapters/ufs/schemes/conventional.h"
+#include "fs-adapters/ufs/schemes/journal.h"
+#include "fs-adapters/ufs/format/mkfs_settings.h"
+#include "fs-adapters/ufs/schemes/mount_journal.h"
+#include "fs-adapters/ufs/netra/netra.h"
+#include "fs-adapters/ufs/schemes/no_order.h"
+#include "fs-adapters/ufs/schemes/scheduler_chains.h"
+#include "fs-adapters/ufs/schemes/scheduler_flag.h"
+#include "fs-adapters/ufs/schemes/soft_updates.h"
+#include "fs-adapters/ufs/core/tree_store.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr const char* kSubject = "ufs";
+
+}  // namespace
+
+Result<void> has_features(const Features& there, const Features& needed) {
+  std::string names, options;
+  for (const FeatureOption& option : feature_options()) {
+    if (!(needed.*option.feature) || there.*option.feature) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", option.name);
+    options += fmt::format(" --{} 1", option.name);
+  }
+  if (names.empty()) return {};
+  return fail(kSubject, fmt::format("the file system lacks what this scheme relies on: {}", names),
+              fmt::format("make it again with `mkfs.headcrash-ufs{}`, or choose another scheme", options));
+}
+
+std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options) {
+  switch (kind) {
+    case SchemeKind::no_order:
+      return std::make_unique<NoOrder>(volume, options);
+    case SchemeKind::conventional:
+      return std::make_unique<Conventional>(volume, options);
+    case SchemeKind::scheduler_flag:
+      return std::make_unique<SchedulerFlag>(volume, options);
+    case SchemeKind::scheduler_chains:
+      return std::make_unique<SchedulerChains>(volume, options);
+    case SchemeKind::soft_updates:
+      return std::make_unique<SoftUpdates>(volume, options);
+    case SchemeKind::journal:
+      return std::make_unique<Journal>(volume, options);
+    case SchemeKind::netra:
+      return std::make_unique<Netra>(volume, options);
+  }
+  return nullptr;
+}
+
+FileSystem::FileSystem(std::unique_ptr<TreeStore> its_store)
+    : tree::FileSystem(std::move(its_store)), volume_(&static_cast<TreeStore&>(store()).volume()) {}
+
+FileSystem::~FileSystem() {
+  abandon();
+  volume_->syncer.forget_work();  // work items hold inodes of this volume
+}
+
+Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const MountOptions& options) {
+  auto block = system.cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes,
+                                 kSuperblockBytes);
+  if (!block) return fail(kSubject, "the superblock cannot be read", "look whether the device is on");
+  auto superblock = decode_superblock(block->bytes(), system.queue.sectors() * kSectorBytes);
+  system.cache.release(std::move(*block));
+  if (!superblock) return pass_on(superblock);
+  if (superblock->features.netra() && options.scheme != SchemeKind::netra)
+    return fail(kSubject, "the file system has features that only one scheme keeps",
+                "mount it with scheme=netra");
+  if (auto has = has_features(superblock->features, options.needs); !has) return pass_on(has);
+  const auto journal = prepare_journal(system, options, *superblock);
+  if (!journal) return pass_on(journal);
+  if (!superblock->clean && !options.although_not_clean)
+    return fail(kSubject, "the file system was not unmounted", "run fsck on it");
+
+  const Geometry geometry(*superblock);
+  std::vector<Summary> groups(geometry.groups());
+  const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
+  for (std::uint32_t first = 0; first < geometry.groups(); first += per_block) {
+    const FragmentAddress at =
+        superblock->summary_address + first / per_block * geometry.fragments_per_block();
+    const std::uint32_t count = std::min(per_block, geometry.groups() - first);
+    auto summaries = system.cache.read(
+        Volume::place(at), os::Content::metadata, geometry.lba_of(at),
+        std::size_t{geometry.fragments_of(count * kSummaryBytes)} * geometry.fragment_bytes());
+    if (!summaries) return fail(kSubject, "the groups' summaries cannot be read", "run fsck on it");
+    for (std::uint32_t i = 0; i < count; ++i)
+      groups[first + i] =
+          decode_group_record(summaries->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes),
+                              superblock->features)
+              .counts;
+  }
+  auto volume = std::make_unique<Volume>(system, *superblock, std::move(groups), options.write_behind_bytes);
+  // What is marked was marked by another mount. Of one that a check should have seen this one knows nothing.
+  if (superblock->clean)
+    volume->super.begin_generation();
+  else
+    volume->super.full_check = true;
+  // Of groups that a check should have seen the counts are not known: those stay on the map while this mount lasts.
+  volume->unchecked = !superblock->clean;
+  if (superblock->features.busy_map) volume->on_map.assign(geometry.groups(), volume->unchecked);
+  volume->journal = *journal;
+  volume->allocator.policy(options.allocation);
+  volume->scheme = make_scheme(*volume, options.scheme, options.options);
+  if (!volume->scheme) return fail(kSubject, "there is no such ordering scheme", "choose another one");
+  system.cache.hooks(volume->scheme.get());
+  std::unique_ptr<FileSystem> mounted(new FileSystem(std::make_unique<TreeStore>(std::move(volume))));
+  const auto root = mounted->volume_->inodes.get(kRootInode, nullptr);
+  if (!root || !(*root)->disk.is_directory())
+    return fail(kSubject, "the root is not a directory", "run fsck on it");
+  if (!mounted->volume_->write_superblock(false)) {
+    system.cache.discard_all();  // another try reads what is on the disk
+    return fail(kSubject, "the superblock cannot be written", "look whether the device is on");
+  }
+  return mounted;
+}
+
+VfsResult<void> FileSystem::unmount() {
+  close_all();
+  auto done = sync_all();
+  volume_->inodes.forget_idle(0);
+  const bool settled = !volume_->cache.any_unwritten() && volume_->inodes.changed() == 0 &&
+                       volume_->syncer.work_waiting() == 0;
+  if (done && !settled) done = refuse(EIO);
+  // The totals lie in several sectors, "clean" in the first: where a fast check believes it, they are there before.
+  if (done && volume_->super.features.netra()) done = volume_->write_superblock(false);
+  if (done) done = volume_->write_superblock(true);
+  if (!done) {
+    // What could not be written must not reach the disk later, without its order.
+    volume_->abandoned = true;
+    volume_->syncer.forget_work();
+    volume_->cache.discard_all();
+  }
+  mounted_ = false;
+  volume_->cache.hooks(nullptr);
+  return done;
+}
+
+void FileSystem::abandon() {
+  volume_->abandoned = true;
+  close_all();
+  if (std::exchange(mounted_, false)) volume_->cache.hooks(nullptr);
+}
+
+VfsResult<void> FileSystem::sync_all() {
+  if (volume_->stopped()) return refuse(EIO);
+  auto done = volume_->scheme->sync();
+  // A work item that the syncer or another user has begun is no longer waiting, and has metadata to change.
+  for (int round = 0; done && round < kSyncRoundsMax && volume_->syncer.wait_for_work_under_way(); ++round)
+    done = volume_->scheme->sync();
+  if (done && volume_->stopped()) done = refuse(EIO);
+  return done;
+}
+
+VfsResult<void> FileSystem::sync() {
+  enter();
+  const std::uint64_t noted = volume_->names.noted();
+  auto done = sync_all();
+  if (done) volume_->names.all_arrived(noted);
+  if (done && volume_->super.modified) done = volume_->write_superblock(false);
+  return done;
+}
+
+VfsResult<void> FileSystem::syncfs() {
+  return sync();
+}
+
+VfsResult<SpaceStatus> FileSystem::space() {
+  enter();
+  const Superblock& super = volume_->super;
+  return SpaceStatus{
+      .total_bytes = std::uint64_t{super.data_fragments} * super.fragment_bytes,
+      .free_bytes = volume_->allocator.available_fragments() * super.fragment_bytes,
+      .total_inodes = volume_->geometry.inodes(),
+      .free_inodes = super.total.free_inodes,
+  };
+}
+
+VfsResult<void> FileSystem::drop_caches() {
+  enter();
+  volume_->inodes.forget_idle(0);
+  volume_->cache.drop_clean();
+  return {};
+}
+
+}  // namespace headcrash::ufs

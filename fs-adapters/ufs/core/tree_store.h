@@ -1,0 +1,73 @@
+#pragma once
+// What ufs gives the tree (tree/inode_store.h): its inodes, its blocks, and its ordering scheme's hooks.
+//
+// An operation that finds no space left asks the scheme to do what it has deferred, and is tried once more.
+// One that fails with an I/O error after it began to change something stops the file system, as other errors
+// do (volume.h): what memory holds then is not what a whole operation leaves.
+
+#include <memory>
+#include <string>
+
+#include "fs-adapters/substrate/tree/inode_store.h"
+#include "fs-adapters/ufs/core/volume.h"
+
+namespace headcrash::ufs {
+
+class TreeStore final : public tree::InodeStore {
+ public:
+  explicit TreeStore(std::unique_ptr<Volume> volume);
+  Volume& volume() { return *volume_; }
+
+  InodeNumber root() const override { return kRootInode; }
+  bool is_inode(std::uint64_t number) const override;
+  std::uint64_t inodes_max() const override { return volume_->geometry.inodes(); }
+  std::uint32_t block_bytes() const override { return volume_->geometry.block_bytes(); }
+  std::uint64_t file_bytes_max() const override { return volume_->geometry.file_bytes_max(); }
+  std::uint32_t new_directory_bytes() const override { return volume_->geometry.fragment_bytes(); }
+  std::uint32_t symlink_bytes_max() const override;
+  bool stopped() const override { return volume_->stopped(); }
+  bool writes_through() const override { return volume_->syncer.writes_through(); }
+  std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
+  std::size_t bytes_in_core() const override { return volume_->bytes_in_core(); }
+
+  VfsResult<void> change(const std::function<VfsResult<void>(tree::Operation&)>& body) override;
+
+  VfsResult<tree::InodeHandle> get(InodeNumber number, tree::Operation* operation) override;
+  tree::InodeHandle share(tree::CoreInode& inode, tree::Operation* operation) override;
+  VfsResult<tree::InodeHandle> make(tree::Operation& operation, tree::CoreInode& directory,
+                                    bool is_directory) override;
+  void mark_changed(tree::CoreInode& inode) override;
+
+  VfsResult<os::HeldBuffer> read_block(tree::CoreInode& inode, std::int64_t block) override;
+  VfsResult<os::HeldBuffer> block_for_writing(tree::Operation& operation, tree::CoreInode& inode,
+                                              const tree::BlockWanted& wanted) override;
+  void write_delayed(os::HeldBuffer buffer) override { volume_->cache.write_delayed(std::move(buffer)); }
+  void write_filled(tree::CoreInode& inode, os::HeldBuffer buffer) override {
+    volume_->write_behind.write(inode.number, std::move(buffer));
+  }
+  VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode, std::int64_t first,
+                              std::int64_t end) override;
+  VfsResult<void> set_size(tree::Operation& operation, tree::CoreInode& inode,
+                           std::uint64_t size_bytes) override;
+  /// One more fragment, or a new block, of empty chunks.
+  VfsResult<std::int64_t> grow_directory(tree::Operation& operation, tree::CoreInode& directory) override;
+
+  /// A short target lies in the inode, in the pointers' place.
+  VfsResult<void> write_target(tree::Operation& operation, tree::CoreInode& link,
+                               std::string_view target) override;
+  VfsResult<std::string> read_target(tree::CoreInode& link) override;
+
+  VfsResult<void> link_added(tree::Operation& operation, const tree::LinkAddition& addition,
+                             os::HeldBuffer directory_block) override;
+  VfsResult<void> link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
+                               os::HeldBuffer directory_block) override;
+  VfsResult<void> settle_name(tree::Operation& operation, tree::CoreInode& inode) override;
+  void directory_moved(tree::CoreInode& directory) override { volume_->names.moved(directory.number); }
+
+  VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode, tree::SyncExtent extent) override;
+
+ private:
+  std::unique_ptr<Volume> volume_;
+};
+
+}  // namespace headcrash::ufs

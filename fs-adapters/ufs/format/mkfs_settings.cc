@@ -1,0 +1,91 @@
+// Names and values become MkfsOptions (mkfs_settings.h).
+#include "fs-adapters/ufs/format/mkfs_settings.h"
+
+#include <algorithm>
+#include <array>
+
+#include "plugin/base/size.h"
+
+namespace headcrash::ufs {
+namespace {
+
+constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
+    {"block-size", 'b', "BYTES", "of a block, 4096 or 8192 (8192)"},
+    {"fragment-size", 'f', "BYTES", "of a fragment, an eighth of a block to all of it (1024)"},
+    {"bytes-per-inode", 'i', "BYTES", "density of inodes (8192)"},
+    {"inodes-per-group", 0, "NUMBER", "0: as the density says (0)"},
+    {"group-size", 'g', "BYTES", "of a cylinder group; 0: as few groups as can be (0)"},
+    {"reserve", 'm', "PERCENT", "kept free (10)"},
+    {"journal-size", 'J', "BYTES",
+     "of a journal; 0: as many as fit the device (none; the first mount with a journal makes one)"},
+    {"external-journal", 0, "BYTES",
+     "of a journal on a device of its own, the second one; 0: 16 MiB (none); for scheme=journal-external"},
+    {"fast-check", 0, "0|1",
+     "notes what is busy, so that fsck need not look at the rest (0); for scheme=netra"},
+    {"bmap-cache", 0, "0|1",
+     "addresses of a file's last blocks lie beside its inode, so that an append writes no indirect block (0); for "
+     "scheme=netra"},
+    {"busy-map", 0, "0|1",
+     "says beside the groups' summaries which are busy, so that fsck need not read the others' headers (0); with "
+     "fast-check"},
+    {"foreign-block", 0, "0|1",
+     "a block in each group for those inodes of other groups that its header has no room for (as fast-check)"},
+    {"lazy-inodes", 0, "0|1", "blocks of inodes are zeroed when they are first used (0); for scheme=netra"},
+    {"uuid", 'U', "UUID", "its first eight bytes are the file system's id (none)"},
+    {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
+});
+
+constexpr auto kFeatureOptions = std::to_array<FeatureOption>({{"fast-check", &Features::fast_check},
+                                                               {"bmap-cache", &Features::bmap_cache},
+                                                               {"busy-map", &Features::busy_map},
+                                                               {"foreign-block", &Features::foreign_block},
+                                                               {"lazy-inodes", &Features::lazy_inodes}});
+
+}  // namespace
+
+std::span<const adapters::MkfsOption> mkfs_options() {
+  return kOptions;
+}
+
+std::span<const FeatureOption> feature_options() {
+  return kFeatureOptions;
+}
+
+Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
+  MkfsOptions options;
+  for (const auto& [name, value] : settings) {
+    if (name == "uuid") {
+      const auto id = adapters::id_of_uuid(value);
+      if (!id) return pass_on(id);
+      options.id = {static_cast<std::uint32_t>(*id >> 32U), static_cast<std::uint32_t>(*id)};
+      continue;
+    }
+    if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
+      return fail("mkfs option " + name, "is unknown to ufs", "`mkfs.headcrash-ufs -h` lists all of them");
+    const auto number = base::parse_size(value, name);
+    if (!number) return pass_on(number);
+    if (name == "group-size") {
+      options.group_bytes = *number;
+    } else if (name == "journal-size") {
+      options.journal_bytes = *number;
+    } else if (name == "external-journal") {
+      options.external_journal_bytes = *number;
+    } else if (*number > UINT32_MAX) {
+      return fail(name, "is too large", "give less than 4G");
+    } else {
+      const auto small = static_cast<std::uint32_t>(*number);
+      if (name == "block-size") options.block_bytes = small;
+      if (name == "fragment-size") options.fragment_bytes = small;
+      if (name == "bytes-per-inode") options.bytes_per_inode = small;
+      if (name == "inodes-per-group") options.inodes_per_group = small;
+      if (name == "reserve") options.reserve_percent = small;
+      if (name == "time") options.time = small;
+      for (const FeatureOption& option : kFeatureOptions)
+        if (name == option.name) options.features.*option.feature = small != 0;
+    }
+  }
+  if (!settings.contains("foreign-block")) options.features.foreign_block = options.features.fast_check;
+  return options;
+}
+
+}  // namespace headcrash::ufs

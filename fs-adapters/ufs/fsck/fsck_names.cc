@@ -1,0 +1,166 @@
+// Phase 2 (fsck.h): every directory, whether the root leads to it or not, block by block; each name counts
+// for the inode it names, and tells a directory's parent. A directory can have only one name: of two, the one
+// that its own ".." confirms stays (a move from one directory to another that a power cut ended in the
+// middle). The third name of an exchange (exchange_name.h) goes when there is another one that stands.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "fs-adapters/substrate/tree/exchange_name.h"
+#include "fs-adapters/ufs/fsck/fsck_state.h"
+
+namespace headcrash::ufs {
+
+void Fsck::State::check_names() {
+  if (type[kRootInode] != entry_type(kTypeDirectory)) {
+    find(FindingKind::bad_root, kRootInode, 0, 0, "the root is not a directory; a new one is made");
+    if (repairing()) make_root();
+    return;
+  }
+  CheckedDirectory* const root = directory(kRootInode);
+  root->parent = kRootInode;
+  exchange_names.clear();
+  for (std::size_t i = 0; i < directories.size() && !stopped(); ++i) check_directory(i);
+  end_exchanges();
+}
+
+/// The root leads to it, and not by lost+found: what is or will be there may have been removed.
+bool Fsck::State::stands(InodeNumber number) {
+  for (std::size_t steps = 0; steps < directories.size(); ++steps) {
+    if (number == kRootInode) return true;
+    const CheckedDirectory* const at = directory(number);
+    if (at == nullptr || at->parent == 0 || number == lost_found) return false;
+    number = at->parent;
+  }
+  return false;  // a ring
+}
+
+/// How many names each inode has in directories that stand, of those that have a third name.
+std::map<InodeNumber, std::uint32_t> Fsck::State::standing_names() {
+  std::map<InodeNumber, std::uint32_t> count;
+  for (const ExchangeName& third : exchange_names)
+    if (!third.told) count[third.inode] = 0;
+  if (count.empty()) return count;
+  for (const CheckedDirectory& d : directories) {
+    if (stopped() || !stands(d.inode)) continue;
+    for (std::uint32_t b = 0; b < d.blocks; ++b) {
+      block.resize(geometry.block_bytes());
+      const auto held = std::span(block).first(directory_block_bytes(d, b));
+      if (!read(directory_blocks[d.first_block + b], held)) return count;
+      tree::DirectoryCursor cursor(held);
+      while (const auto entry = cursor.next()) {
+        if (entry->is_dot() || entry->is_dot_dot()) continue;  // which may name anybody yet
+        if (const auto found = count.find(entry->inode); found != count.end()) ++found->second;
+      }
+    }
+  }
+  return count;
+}
+
+/// Only now, since the names may lie in the very chunk that was being looked at.
+void Fsck::State::end_exchanges() {
+  std::map<InodeNumber, std::uint32_t> standing = standing_names();
+  for (const ExchangeName& third : exchange_names) {
+    if (stopped()) return;
+    if (!third.told) {
+      const std::uint32_t itself = stands(directories[third.directory].inode) ? 1 : 0;
+      if (standing[third.inode] <= itself) continue;
+      standing[third.inode] -= itself;
+      find(FindingKind::interrupted_exchange, third.inode, 0, 1,
+           fmt::format(
+               "inode {}: has a name of an exchange that did not end, and another one; the former goes",
+               third.inode));
+    }
+    remove_name(third.block, third.offset);
+    --names[third.inode];
+    --directories[third.directory].entries;
+  }
+}
+
+void Fsck::State::check_directory(std::size_t index) {
+  block.resize(geometry.block_bytes());
+  for (std::uint32_t b = 0; b < directories[index].blocks; ++b) {
+    const FragmentAddress at = directory_blocks[directories[index].first_block + b];
+    const std::uint32_t bytes = directory_block_bytes(directories[index], b);
+    block.resize(geometry.block_bytes());
+    const auto held = std::span(block).first(bytes);
+    if (!read(at, held)) return;
+    for (std::uint32_t chunk = 0; chunk < bytes / tree::kChunkBytes; ++chunk) {
+      if (!check_chunk(index, b, chunk, at)) continue;
+      const std::size_t byte = std::size_t{chunk} * tree::kChunkBytes;
+      write_sectors(geometry.lba_of(at) + chunk, held.subspan(byte, tree::kChunkBytes));
+    }
+  }
+}
+
+/// The ".." of a directory that may not have been looked at yet.
+InodeNumber Fsck::State::dot_dot_of(CheckedDirectory& d) {
+  if (d.dot_dot != 0) return d.dot_dot;
+  std::array<std::byte, tree::kChunkBytes> chunk = {};
+  if (!read(directory_blocks[d.first_block], chunk)) return 0;
+  const auto entry = tree::find_entry(chunk, "..");
+  return entry ? entry->inode : 0;
+}
+
+/// Removes the name that is at an offset in a block of a directory that is not in memory.
+void Fsck::State::remove_name(FragmentAddress at, std::uint32_t offset) {
+  std::array<std::byte, tree::kChunkBytes> chunk = {};
+  const std::uint64_t lba = geometry.lba_of(at) + offset / tree::kChunkBytes;
+  if (!repairing() || !read_sectors(lba, chunk)) return;
+  const auto entry = tree::entry_at(chunk, offset % tree::kChunkBytes);
+  if (!entry || entry->inode == 0) return;
+  tree::remove_entry(chunk, offset % tree::kChunkBytes);
+  write_sectors(lba, chunk);
+}
+
+/// False: this name of a directory has to go.
+bool Fsck::State::keep_name_of_directory(std::size_t index, const tree::Entry& entry, FragmentAddress at) {
+  CheckedDirectory& named = *directory(entry.inode);
+  CheckedDirectory& in = directories[index];
+  const bool by_exchange = tree::is_exchange_name(entry.name, named.inode);
+  if (named.parent != 0) {
+    const bool confirmed = named.parent != in.inode && dot_dot_of(named) == in.inode;
+    const bool newer = named.inode != kRootInode && !by_exchange && (named.named_by_exchange || confirmed);
+    find(FindingKind::directory_second_name, named.inode, 0, 1,
+         fmt::format("directory {}: has names in directories {} and {}; that in {} goes", named.inode,
+                     named.parent, in.inode, newer ? named.parent : in.inode));
+    if (!newer) return false;
+    CheckedDirectory* const before = directory(named.parent);
+    if (named.named_by_exchange) {
+      exchange_names.push_back({.directory = static_cast<std::size_t>(before - directories.data()),
+                                .inode = named.inode,
+                                .block = named.named_block,
+                                .offset = named.named_offset,
+                                .told = true});
+    } else {
+      remove_name(named.named_block, named.named_offset);
+      if (before != nullptr) --before->entries;
+      --names[named.inode];
+    }
+  }
+  named.parent = in.inode;
+  named.named_block = at, named.named_offset = entry.offset;
+  named.named_by_exchange = by_exchange;
+  return true;
+}
+
+void Fsck::State::make_root() {
+  const FragmentAddress at = map.allocate(1);
+  if (at == 0) {
+    find(FindingKind::no_room, kRootInode, 0, 1, "there is no free fragment for a root directory", false);
+    return;
+  }
+  std::vector<std::byte> bytes(geometry.fragment_bytes());
+  tree::format_directory(std::span(bytes).first(tree::kChunkBytes), kRootInode, kRootInode);
+  if (!write(at, bytes)) return;
+  Inode root{{.mode = kTypeDirectory | 0755, .links = 2, .size_bytes = tree::kChunkBytes}};
+  root.sectors = geometry.sectors_per_fragment();
+  root.modified.seconds = root.changed.seconds = root.accessed.seconds =
+      static_cast<std::int32_t>(options.time);
+  root.direct[0] = at;
+  save(kRootInode, root);
+  again = true;
+}
+
+}  // namespace headcrash::ufs

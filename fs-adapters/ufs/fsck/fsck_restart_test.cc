@@ -1,0 +1,129 @@
+// A repair that the power ends after any sector, and then another one.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "fs-adapters/ufs/fsck/fsck.h"
+#include "fs-adapters/ufs/testing/stores.h"
+#include "fs-adapters/ufs/testing/tree.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::ufs {
+using namespace little_endian;
+namespace {
+
+/// Nobody names docs any more, nor twice by its first name; large has lost a pointer; somebody else has the
+/// block of small; there is no lost+found; a map forgets a block.
+void damage(TestTree& tree) {
+  ImageWriter writer(*tree.store);
+  const FragmentAddress root = writer.load(kRootInode).direct[0];
+  auto bytes = writer.read(root, writer.geometry().fragment_bytes());
+  for (const char* name : {"docs", "twice", "lost+found"})
+    tree::remove_entry(bytes, tree::find_entry(bytes, name)->offset);
+  writer.write(root, bytes);
+  Inode large = writer.load(tree.large);
+  large.direct[4] = 3;
+  writer.save(tree.large, large);
+  Inode second = writer.load(tree.long_link);
+  second.direct[0] = writer.load(tree.small).direct[0];
+  writer.save(tree.long_link, second);
+  Inode links = writer.load(tree.twice);
+  links.links = 9;
+  writer.save(tree.twice, links);
+  writer.in_group(0, [&](CylinderGroup& group) {
+    group.free(large.direct[6] % writer.geometry().fragments_per_group(), 8);
+    group.use(*group.find_block(0), 5);
+    return true;
+  });
+}
+
+std::set<InodeNumber> files(const model::SectorStore& store) {
+  std::set<InodeNumber> found;
+  const auto reader = ImageReader::open(store);
+  EXPECT_TRUE(reader->walk([&](const ImageReader::Found& f) { found.insert(f.number); }));
+  return found;
+}
+
+/// True when the totals that FreeBSD reads are those that we read, which lie in the flag's sector.
+bool totals_agree(const model::SectorStore& store) {
+  constexpr std::size_t kOurs = 192, kOthers = 1008;
+  std::vector<std::byte> bytes(kSuperblockBytes);
+  EXPECT_TRUE(store.read(kSuperblockByte / kSectorBytes, bytes));
+  for (std::size_t i = 0; i < 4; ++i)
+    if (load32(bytes, kOurs + 4 * i) != load64(bytes, kOthers + 8 * i)) return false;
+  return true;
+}
+
+TEST(FsckRestart, ACutAnywhereInARepairIsRepaired) {
+  const MkfsOptions small{.bytes_per_inode = 16384, .time = 1};
+  const auto image = [&] { return TestTree(small, 1 << 20); };
+  TestTree damaged = image();
+  damage(damaged);
+  ImageWriter(*damaged.store).as_after_a_cut();
+  const auto start = damaged.bytes();
+  ASSERT_TRUE(Fsck().run(*damaged.store, {.repair = true}));
+  const auto expected = files(*damaged.store);
+  EXPECT_TRUE(expected.contains(damaged.large));
+  std::uint64_t cuts = 0;
+  Fsck fsck;
+  for (bool finished = false; !finished && cuts < 1000; ++cuts) {
+    ASSERT_TRUE(damaged.store->write(0, start));
+    CutStore cut(*damaged.store, cuts);
+    finished = fsck.run(cut, {.repair = true}).has_value();
+    const auto left = fsck.check(*damaged.store);
+    ASSERT_TRUE(left) << "cut after " << cuts << ": " << left.error().message();
+    ASSERT_TRUE(!left->was_clean || (left->nothing_found() && totals_agree(*damaged.store)))
+        << "it says clean after a cut after " << cuts;
+    const auto repaired = fsck.run(*damaged.store, {.repair = true});
+    ASSERT_TRUE(repaired) << "cut after " << cuts << ": " << repaired.error().message();
+    ASSERT_FALSE(repaired->unrepaired) << "cut after " << cuts;
+    const auto after = fsck.check(*damaged.store);
+    ASSERT_TRUE(after && after->nothing_found())
+        << "cut after " << cuts << ": " << after->findings.front().text;
+    ASSERT_EQ(files(*damaged.store), expected) << "cut after " << cuts;
+  }
+  EXPECT_GT(cuts, 30U);
+}
+
+/// Where the superblock was, a flag is left that says "clean".
+TEST(FsckRestart, ASuperblockThatWasLostDoesNotSayCleanBeforeAllIsDone) {
+  TestTree damaged({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
+  damage(damaged);
+  std::vector<std::byte> bytes(kSuperblockBytes);
+  ASSERT_TRUE(damaged.store->read(kSuperblockByte / kSectorBytes, bytes));
+  constexpr std::size_t kMagicOffset = 1372;
+  store32(bytes, kMagicOffset, 0);
+  ASSERT_TRUE(damaged.store->write(kSuperblockByte / kSectorBytes, bytes));
+  ASSERT_EQ(load8(bytes, kSuperblockCleanOffset), 1);
+  const auto start = damaged.bytes();
+  Fsck fsck;
+  std::uint64_t cuts = 0;
+  for (bool finished = false; !finished && cuts < 1000; ++cuts) {
+    ASSERT_TRUE(damaged.store->write(0, start));
+    CutStore cut(*damaged.store, cuts);
+    finished = fsck.run(cut, {.repair = true}).has_value();
+    const auto left = fsck.check(*damaged.store);
+    ASSERT_TRUE(left) << left.error().message();
+    ASSERT_TRUE(!left->was_clean || left->nothing_found()) << "it says clean after a cut after " << cuts;
+  }
+  EXPECT_GT(cuts, 30U);
+}
+
+TEST(FsckRestart, WithoutLostFoundNothingIsThrownAway) {
+  TestTree tree({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
+  damage(tree);
+  ImageWriter(*tree.store).enter(kRootInode, "lost+found", tree.twice, kTypeRegular);
+  const auto report = Fsck().run(*tree.store, {.repair = true});
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->unrepaired);
+  EXPECT_TRUE(report->has(FindingKind::no_room));
+  const auto again = Fsck().check(*tree.store);
+  for (const Finding& f : again->findings)
+    EXPECT_EQ(weight_of(f.kind), Weight::residue) << name_of(f.kind) << " " << f.text;
+  EXPECT_TRUE(again->has(FindingKind::unreferenced_directory));
+  EXPECT_FALSE(again->was_clean);
+}
+
+}  // namespace
+}  // namespace headcrash::ufs

@@ -1,0 +1,314 @@
+#pragma once
+// What the checker's phases share (fsck.h): the store, what phase 1 has learnt about inodes and directories,
+// the map of claimed blocks. Memory stays from one state to the next; nothing is allocated for an inode.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fs-adapters/substrate/tree/directory_block.h"
+#include "fs-adapters/ufs/core/block_map.h"
+#include "fs-adapters/ufs/fsck/fsck.h"
+#include "fs-adapters/ufs/format/inode_extension.h"
+#include "fs-adapters/ufs/schemes/journal_replay.h"
+
+namespace headcrash::ufs {
+
+/// A directory that phase 1 has found.
+struct CheckedDirectory {
+  InodeNumber inode = 0;
+  InodeNumber parent = 0;   ///< in which it has its name; 0: none yet
+  InodeNumber dot_dot = 0;  ///< as it says itself
+  FragmentAddress named_block =
+      0;  ///< where its name is: a block of the parent, and the entry's offset in it
+  std::uint32_t named_offset = 0;
+  bool named_by_exchange = false;             ///< by a third name (exchange_name.h): any other one is better
+  std::uint32_t first_block = 0, blocks = 0;  ///< in State::directory_blocks
+  std::uint64_t size_bytes = 0;
+  std::uint32_t entries = 0;  ///< besides "." and ".."
+  enum class Reach : std::uint8_t { unknown, yes, no } reach = Reach::unknown;
+};
+
+/// A third name that phase 2 has met: of a file, or of a directory that has turned out to have another one.
+struct ExchangeName {
+  std::size_t directory = 0;  ///< in State::directories
+  InodeNumber inode = 0;
+  FragmentAddress block = 0;  ///< of the directory it is in, and the entry's offset in that
+  std::uint32_t offset = 0;
+  bool told = false;  ///< of a directory
+};
+
+/// An inode on the way through its pointers.
+struct CheckedInode {
+  Inode inode;
+  BmapCache bmap;         ///< some of them (bmap_cache.h); empty where it cannot be believed
+  bool bad_bmap = false;  ///< that is so, or its indirect block has turned out not to be there
+  bool changed = false;   ///< by the walk: the inode
+  bool bmap_changed = false;
+  bool bmap_reached = false;  ///< its indirect block is there, or may be
+};
+
+/// A pointer of a file, on the way through all of them.
+struct FilePointer {
+  std::uint32_t level = 0;  ///< of what it leads to; 0: data
+  std::uint64_t block = 0;  ///< the first of the file's blocks behind it
+  FragmentAddress at = 0;
+  std::uint32_t fragments = 0;
+};
+enum class Verdict : std::uint8_t { follow, stay, clear };
+enum class EntryFate : std::uint8_t { keep, change, remove };
+
+struct Fsck::State {
+  // One run.
+  const model::SectorStore* source = nullptr;
+  model::SectorStore* target = nullptr;  ///< null: look only
+  FsckOptions options;
+  FsckReport report;
+  std::optional<Error> failure;  ///< of the store: everything stops
+  Superblock superblock;
+  std::uint64_t superblock_byte = 0;  ///< where it was found
+  Geometry geometry;
+  JournalContents journal;   ///< in a check,
+  std::optional<Redo> redo;  ///< and the disk as it will be when that has been replayed
+  bool again = false;        ///< a repair has changed what earlier phases had seen
+  bool duplicates = false;   ///< phase 1 has met a block twice
+
+  // Phase 1 clears no pointer in a block as long as the block may be another file's.
+  bool holding_back = false, held_back = false;
+  bool quiet = false;  ///< what is met has been found before
+
+  // lost+found had no room, and then something was freed.
+  bool had_no_room = false, freed_later = false;
+
+  // What was found.
+  BlockMap map;
+  std::vector<std::uint8_t> type;  ///< of each inode, as entries have it; 0: not allocated
+  std::vector<std::uint16_t> links;
+  std::vector<std::uint32_t> names;
+  std::vector<CheckedDirectory> directories;  ///< by inode number
+  std::vector<FragmentAddress> directory_blocks;
+  std::vector<ExchangeName> exchange_names;
+  InodeNumber lost_found = 0;
+
+  // What earlier checks have learnt, where options.contents says that nothing has changed.
+  struct Known {
+    Geometry geometry;
+    std::vector<std::uint64_t> tables;                  ///< what each sector of the inode tables held
+    std::vector<std::uint8_t> inodes;                   ///< which of those in it were not free: a bit each
+    std::unordered_map<std::uint64_t, Summary> groups;  ///< in order, by what they were compared with
+  } known;
+
+  // Buffers.
+  std::vector<std::byte> table, block;
+  std::array<std::vector<std::byte>, kIndirectPointers> pointers;
+  std::vector<std::byte> merged;  ///< of the lowest level, with what is cached
+
+  // fsck.cc
+  Result<FsckReport> run();
+  void round();
+  bool repairing() const { return target != nullptr; }
+  bool stopped() const { return failure.has_value(); }
+  /// `repaired` holds when a repair is under way; else the caller says that nothing could be done.
+  void find(FindingKind kind, InodeNumber inode, FragmentAddress at, std::uint32_t count, std::string text,
+            bool can_repair = true);
+  bool read(FragmentAddress at, std::span<std::byte> into);
+  bool read_sectors(std::uint64_t lba, std::span<std::byte> into);
+  bool write(FragmentAddress at, std::span<const std::byte> bytes);
+  bool write_sectors(std::uint64_t lba, std::span<const std::byte> bytes);
+  /// Some of the sector that it is in, from it on: an inode and its extension.
+  bool read_slots(InodeNumber number, std::span<std::byte> into);
+  Inode load(InodeNumber number);
+  InodeExtension load_extension(InodeNumber number);  ///< empty where there are none
+  /// `extension`: as it is, empty, or without link tags, which the count then needs no more.
+  enum class Beside : std::uint8_t { stays, goes, without_tags };
+  void save(InodeNumber number, const Inode& inode, Beside extension = Beside::stays);
+  // The same with its bmap cache.
+  std::size_t bytes_with_extension() const {
+    return geometry.features().extensions() ? 2 * kInodeBytes : kInodeBytes;
+  }
+  CheckedInode load_with_bmap(InodeNumber number);
+  CheckedInode decode_with_bmap(std::span<const std::byte> inode_and_extension) const;
+  void save_with_bmap(InodeNumber number, const CheckedInode& checked);
+  void save(InodeNumber number, const Inode& inode, Beside extension, const BmapCache* bmap);
+  CheckedDirectory* directory(InodeNumber number);
+  bool data_run(FragmentAddress at, std::uint32_t fragments) const;
+  std::uint32_t directory_block_bytes(const CheckedDirectory& directory, std::uint32_t index) const;
+
+  // Phase 0: fsck_superblock.cc
+  bool find_superblock();
+  bool superblock_at(std::uint64_t byte, bool replica);
+  void mend_superblock();
+  void demand_full_check();
+  void finish();
+
+  // The journal: fsck_journal.cc
+  void look_into_journal();
+  void give_up_journal();
+  void replay_in_place();
+  void replay_in_memory();
+
+  // Instead of all phases: fsck_fast.cc
+  bool fast_check();
+
+  // Phase 1: fsck_inodes.cc
+  void reset_map();
+  void begin_inodes();
+  void check_inodes();
+  void check_all_inodes();
+  std::uint32_t initialised_inodes(std::uint32_t group);
+  void check_known_inodes();
+  /// With its extension where there are such.
+  void check_inode(InodeNumber number, std::span<const std::byte> bytes);
+  bool check_bmap(InodeNumber number, CheckedInode& checked);
+  bool check_size(InodeNumber number, Inode& inode, bool& changed);
+  void note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
+                      bool doubted, bool& changed);
+  void clear_inode(InodeNumber number, const Inode& inode);
+  /// Frees the blocks of an inode that has passed phase 1, and the inode.
+  void free_inode(InodeNumber number);
+  /// Goes through a file's pointers in order. visit(FilePointer) -> Verdict; what is to be cleared becomes 0
+  /// in the inode and its cache (which say so) and in indirect blocks (which are written) when repairing.
+  template <typename Visit>
+  void walk(CheckedInode& checked, Visit visit);
+  template <typename Visit>
+  bool walk_one(CheckedInode& checked, std::uint32_t& pointer, std::uint32_t level, std::uint64_t first,
+                Visit& visit);
+  template <typename Visit>
+  bool walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
+                  std::span<const std::byte> seen, Visit& visit);
+
+  // Phase 1b: fsck_duplicates.cc
+  void resolve_duplicates();
+  void reclaim(InodeNumber number);
+
+  // Phase 2: fsck_names.cc, fsck_chunks.cc
+  void check_names();
+  void check_directory(std::size_t index);
+  bool check_chunk(std::size_t index, std::uint32_t block, std::uint32_t chunk, FragmentAddress at);
+  bool mend_chunk(const CheckedDirectory& directory, std::uint32_t chunk);
+  bool check_dots(CheckedDirectory& directory);
+  EntryFate check_entry(std::size_t index, const tree::Entry& entry, FragmentAddress at);
+  bool stands(InodeNumber number);
+  std::map<InodeNumber, std::uint32_t> standing_names();
+  void end_exchanges();
+  bool keep_name_of_directory(std::size_t index, const tree::Entry& entry, FragmentAddress at);
+  void remove_name(FragmentAddress at, std::uint32_t offset);
+  InodeNumber dot_dot_of(CheckedDirectory& directory);
+  void make_root();
+
+  // Phase 3: fsck_connectivity.cc, lost+found: fsck_lost_found.cc
+  void check_connectivity();
+  void check_dot_dots();
+  void adopt(CheckedDirectory& top, bool loop);
+  void set_dot_dot(CheckedDirectory& directory, InodeNumber parent);
+  InodeNumber find_free_inode();
+  bool initialise_inodes();
+  bool make_lost_found();
+  bool put_into_lost_found(InodeNumber number);
+  bool add_name(InodeNumber directory, std::string_view name, InodeNumber number, std::uint8_t type);
+  bool grow(CheckedDirectory& directory);
+  bool has_name(const CheckedDirectory& directory, std::string_view name);
+
+  // Phase 4: fsck_links.cc
+  void check_links();
+  FindingKind low_kind(InodeNumber number);
+  void check_file_without_name(InodeNumber number);
+
+  // Phase 5: fsck_maps.cc
+  void check_maps();
+  /// True: it was in order, and nothing was written.
+  bool check_group(std::uint32_t group, std::span<std::byte> header);
+  std::optional<std::uint64_t> contents_of_group(std::uint32_t group) const;
+  bool check_inode_map(class CylinderGroup& group);
+  bool check_fragment_map(class CylinderGroup& group);
+  void check_totals();
+  std::vector<Summary> summaries;
+};
+
+template <typename Visit>
+bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::uint32_t level,
+                           std::uint64_t first, Visit& visit) {
+  if (pointer == 0 || stopped()) return false;
+  const std::uint64_t size_bytes = checked.inode.size_bytes;
+  const std::uint32_t fragments = level == 0 && first < geometry.blocks_of_size(size_bytes)
+                                      ? geometry.fragments_of_block(size_bytes, first)
+                                      : geometry.fragments_per_block();
+  const Verdict verdict =
+      visit(FilePointer{.level = level, .block = first, .at = pointer, .fragments = fragments});
+  const std::uint64_t cached = checked.bmap.first();
+  const bool has_cache =
+      level > 0 && !checked.bmap.empty() && cached >= first && cached < first + geometry.blocks_below(level);
+  if (verdict == Verdict::clear) {
+    pointer = 0;
+    if (has_cache) checked.bmap = {}, checked.bmap_changed = true;
+    return true;
+  }
+  checked.bmap_reached |= has_cache && (level == 1 || verdict == Verdict::stay);
+  if (level == 0 || verdict == Verdict::stay) return false;
+  auto& bytes = pointers[level - 1];
+  bytes.resize(geometry.block_bytes());
+  const bool cached_here = level == 1 && has_cache;
+  if (!(cached_here && checked.bmap.alone()) && !read(pointer, bytes)) return false;
+  std::span<const std::byte> seen = bytes;
+  if (cached_here) {
+    merged = bytes;
+    checked.bmap.lay_over(geometry, merged);
+    seen = merged;
+  }
+  const bool changed = walk_below(checked, level, first, seen, visit);
+  if (!changed || !repairing()) return false;
+  held_back |= holding_back;
+  if (!holding_back) write(pointer, bytes);
+  return false;
+}
+
+/// What an indirect block's pointers lead to, `seen` with those that are cached. True: one of its own has changed.
+template <typename Visit>
+bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
+                             std::span<const std::byte> seen, Visit& visit) {
+  bool changed = false;
+  for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
+    std::uint64_t two;  // of pointers, mostly none
+    std::memcpy(&two, seen.data() + std::size_t{i / 2} * 8, sizeof two);
+    if (two == 0) {
+      i |= 1U;
+      continue;
+    }
+    std::uint32_t next;
+    std::memcpy(&next, seen.data() + std::size_t{i} * 4, 4);
+    if (next == 0) continue;
+    const std::uint64_t of_file = first + i * geometry.blocks_below(level - 1);
+    if (!walk_one(checked, next, level - 1, of_file, visit)) continue;
+    if (level == 1 && checked.bmap.covers(of_file)) {
+      checked.bmap.set(of_file, next);
+      checked.bmap_changed = true;
+    } else {
+      std::memcpy(pointers[level - 1].data() + std::size_t{i} * 4, &next, 4);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+template <typename Visit>
+void Fsck::State::walk(CheckedInode& checked, Visit visit) {
+  Inode& inode = checked.inode;
+  checked.bmap_reached = false;
+  for (std::uint32_t i = 0; i < kDirectPointers; ++i)
+    checked.changed |= walk_one(checked, inode.direct[i], 0, i, visit);
+  for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
+    checked.changed |=
+        walk_one(checked, inode.indirect[level - 1], level, geometry.blocks_within(level - 1), visit);
+  if (checked.bmap.empty() || checked.bmap_reached || stopped()) return;
+  checked.bad_bmap = true;
+  checked.bmap = {};
+}
+
+}  // namespace headcrash::ufs

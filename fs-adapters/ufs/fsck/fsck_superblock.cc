@@ -1,0 +1,79 @@
+// Phase 0 and the end of a check (fsck.h). The first superblock may be lost; then every block of the device
+// is looked at for a replica that says itself that it lies there. What is mounted rewrites only the first
+// superblock, so a replica's counts are mkfs's; phase 5 computes them anyway.
+
+#include <fmt/core.h>
+
+#include "fs-adapters/ufs/fsck/fsck_state.h"
+#include "fs-adapters/ufs/schemes/journal_area.h"
+
+namespace headcrash::ufs {
+
+bool Fsck::State::superblock_at(std::uint64_t byte, bool replica) {
+  const std::uint64_t device_bytes = source->sectors() * model::kSectorBytes;
+  if (byte + kSuperblockBytes > device_bytes) return false;
+  std::array<std::byte, 3 * kSectorBytes> bytes = {};
+  static_assert(bytes.size() >= kSuperblockUsedBytes);
+  if (!read_sectors(byte / kSectorBytes, bytes)) return false;
+  const auto decoded = decode_superblock(bytes, device_bytes);
+  if (!decoded) return false;
+  const Geometry places(*decoded);
+  if (replica) {
+    const std::uint64_t fragment = byte / places.fragment_bytes();
+    if (fragment >= places.size_fragments()) return false;
+    const std::uint32_t group = places.group_of_fragment(static_cast<FragmentAddress>(fragment));
+    if (places.byte_of(places.replica(group)) != byte) return false;
+  }
+  superblock = *decoded;
+  geometry = places;
+  superblock_byte = byte;
+  return true;
+}
+
+bool Fsck::State::find_superblock() {
+  if (superblock_at(kSuperblockByte, false)) {
+    report.was_clean = superblock.clean;
+    return true;
+  }
+  // Replicas begin at blocks: of 4 KiB or more, and only then of those that the lab makes.
+  const std::uint64_t end = source->sectors() * model::kSectorBytes;
+  for (const std::uint64_t step : {4096U, kSectorBytes})
+    for (std::uint64_t byte = 2 * kSuperblockByte; byte < end && !stopped(); byte += step) {
+      if (!superblock_at(byte, true)) continue;
+      find(FindingKind::bad_superblock, 0, 0, 0,
+           fmt::format("the superblock is damaged; a replica at byte {} is not", byte));
+      mend_superblock();
+      return true;
+    }
+  return false;
+}
+
+/// Before anything else is written: a replay of the journal, too, changes what is there.
+void Fsck::State::mend_superblock() {
+  superblock.clean = false;  // a replica's flag is mkfs's
+  if (!repairing()) return;
+  if (auto done = write_superblock(*target, superblock, kSuperblockByte, superblock_byte); !done)
+    failure = done.error();
+}
+
+/// Before the full repair's first write: what that has changed when it is cut, a fast check does not look at.
+void Fsck::State::demand_full_check() {
+  if (!repairing() || stopped() || !superblock.features.fast_check || superblock.clean ||
+      superblock.full_check)
+    return;
+  superblock.full_check = true;
+  if (auto done = write_superblock(*target, superblock, kSuperblockByte); !done) failure = done.error();
+}
+
+/// Writes the totals, and the flag that all is well if it is, after all else has been written.
+void Fsck::State::finish() {
+  if (!repairing() || stopped()) return;
+  // A torn last write may have left old totals for other systems behind a first sector that says "clean".
+  if (report.nothing_found() && superblock.clean && !superblock.modified && !superblock.totals_differ) return;
+  superblock.clean = !report.unrepaired, superblock.modified = false;
+  if (superblock.clean && superblock.features.fast_check) superblock.begin_generation();
+  superblock.written_at = std::max(superblock.written_at, options.time);
+  if (auto done = write_superblock(*target, superblock, kSuperblockByte); !done) failure = done.error();
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,340 @@
+// Marks, and their end (busy_groups.h).
+
+#include "fs-adapters/ufs/netra/busy_groups.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "fs-adapters/ufs/netra/busy_marks.h"
+#include "fs-adapters/ufs/core/file_blocks.h"
+#include "fs-adapters/ufs/core/volume.h"
+
+namespace headcrash::ufs {
+namespace {
+
+std::byte bit_of(std::uint32_t fragment) {
+  return std::byte{1} << fragment % 8;
+}
+
+}  // namespace
+
+BusyGroups::BusyGroups(Volume& volume, const NetraOptions& options)
+    : volume_(volume),
+      options_(options),
+      superblock_(volume.executor),
+      generation_changed_(volume.executor) {}
+
+std::uint64_t BusyGroups::generation() const {
+  return volume_.super.generation + unwritten_generations_;
+}
+
+std::size_t BusyGroups::bytes_in_core() const {
+  std::size_t bytes = 0;
+  for (const auto& [number, group] : groups_)
+    bytes += group.fragments.size() + (group.inodes.size() + group.wanted.size() + 1) * kNoteBytes;
+  return bytes;
+}
+
+void BusyGroups::operation_begins() {
+  ++running_[volume_.executor.current()].depth;
+}
+
+void BusyGroups::operation_ends() {
+  const auto running = running_.find(volume_.executor.current());
+  if (--running->second.depth > 0) return;
+  for (const std::uint32_t group : running->second.groups) --groups_.at(group).held;
+  running_.erase(running);
+}
+
+void BusyGroups::hold(std::uint32_t group) {
+  Group& busy = groups_.try_emplace(group, volume_.executor).first->second;
+  ++busy.touched;
+  if (running_.at(volume_.executor.current()).groups.insert(group).second) ++busy.held;
+}
+
+/// False: there is no room for it.
+bool BusyGroups::add_inode(BusyMarks& marks, std::uint32_t group, InodeNumber inode,
+                           bool is_directory) const {
+  if (volume_.geometry.group_of_inode(inode) != group)
+    return marks.add_foreign_inode(inode, options_.foreign_in_header_max);
+  marks.mark_inode(volume_.geometry.inode_index_in_group(inode), is_directory);
+  return true;
+}
+
+bool BusyGroups::marked(std::uint32_t group, InodeNumber inode) const {
+  const auto running = running_.find(volume_.executor.current());
+  return running != running_.end() && running->second.groups.contains(group) &&
+         groups_.at(group).inodes.contains(inode);
+}
+
+VfsResult<void> BusyGroups::write_marks(os::HeldBuffer header) {
+  if (options_.broken == NetraOptions::Rule::marks_late) {
+    volume_.cache.write_delayed(std::move(header));
+    return {};
+  }
+  ++counters_.header_writes;
+  return as_result(volume_.cache.write(std::move(header)));
+}
+
+VfsResult<void> BusyGroups::put_on_map(std::uint32_t group) {
+  if (volume_.on_map.empty()) return {};
+  volume_.on_map[group] = true;
+  ++counters_.map_writes;
+  const bool late = options_.broken == NetraOptions::Rule::map_late;
+  return volume_.write_summary(group, late ? LastWrite::delayed : LastWrite::synchronous);
+}
+
+/// The header on the disk is quiet. Who has begun to enter the group meanwhile wants it on the map. Of what a mount
+/// without a check has found no counts are known.
+VfsResult<void> BusyGroups::take_off_map(std::uint32_t group) {
+  if (volume_.on_map.empty() || volume_.unchecked || groups_.contains(group)) return {};
+  volume_.on_map[group] = false;
+  ++counters_.map_writes;
+  return volume_.write_summary(group, LastWrite::synchronous);
+}
+
+VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool is_directory) {
+  const tree::FiberLockGuard one_at_a_time(groups_.at(group).entering);
+  if (groups_.at(group).on_disk) return {};
+  if (auto noted = put_on_map(group); !noted) return noted;
+  auto header = volume_.allocator.read_group(group);
+  if (!header) return pass_on_errno(header);
+  if (uncleaned_.contains(group)) {
+    BusyMarks(volume_.geometry, header->bytes(), group).set_generation(generation() - 1);
+    ++counters_.header_writes;
+    header = volume_.write_and_hold(std::move(*header));
+    if (!header) return pass_on_errno(header);
+    uncleaned_.erase(group);
+  }
+  if (auto emptied = empty_foreign_block(group); !emptied) return emptied;
+  {
+    const CylinderGroup map(volume_.geometry, header->bytes(), group);
+    BusyMarks marks(volume_.geometry, header->bytes(), group);
+    marks.set_generation(generation() - 1);
+    marks.clear(map.totals().directories);
+  }
+  ++counters_.header_writes;
+  header = volume_.write_and_hold(std::move(*header));
+  if (!header) return pass_on_errno(header);
+  const CylinderGroup map(volume_.geometry, header->bytes(), group);
+  BusyMarks marks(volume_.geometry, header->bytes(), group);
+  marks.set_generation(generation());
+  marks.mark_free_fragments(map);
+  add_inode(marks, group, inode, is_directory);  // the first one: there is room
+  const auto free = map.fragment_map();
+  std::vector<std::byte> fragments(free.begin(), free.end());
+  if (auto written = write_marks(std::move(*header)); !written) return written;
+  Group& busy = groups_.at(group);
+  busy.fragments = std::move(fragments);
+  busy.inodes.insert(inode);
+  busy.on_disk = true;
+  ++counters_.entered;
+  return {};
+}
+
+VfsResult<void> BusyGroups::mark(std::uint32_t group, InodeNumber inode, bool is_directory) {
+  while (changing_generation_) generation_changed_.wait();
+  hold(group);
+  if (!groups_.at(group).on_disk)
+    if (auto entered = enter(group, inode, is_directory); !entered) return entered;
+  return mark_inode(group, inode, is_directory);
+}
+
+VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, bool is_directory) {
+  Group& busy = groups_.at(group);  // the caller holds it
+  if (busy.inodes.contains(inode)) return {};
+  if (!options_.marks_together) return write_inode_marks(group, {{inode, is_directory}});
+  busy.wanted.push_back({inode, is_directory});
+  const tree::FiberLockGuard one_at_a_time(busy.marking);
+  if (busy.inodes.contains(inode)) return {};
+  auto wanted = std::exchange(busy.wanted, {});
+  auto written = write_inode_marks(group, wanted);
+  if (written) return written;
+  // The others are still waiting: the next of them tries again for all.
+  wanted.erase(std::ranges::find(wanted, inode, &Group::Wanted::inode));
+  busy.wanted.insert(busy.wanted.end(), wanted.begin(), wanted.end());
+  return written;
+}
+
+VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group, const std::vector<Group::Wanted>& wanted) {
+  auto header = volume_.allocator.read_group(group);
+  if (!header) return pass_on_errno(header);
+  BusyMarks marks(volume_.geometry, header->bytes(), group);
+  std::vector<InodeNumber> others;  // for which the header has no room
+  for (const Group::Wanted& one : wanted)
+    if (!add_inode(marks, group, one.inode, one.is_directory)) others.push_back(one.inode);
+  if (others.size() < wanted.size()) {
+    if (auto written = write_marks(std::move(*header)); !written) return written;
+  } else {
+    volume_.cache.release(std::move(*header));
+  }
+  if (!others.empty()) {
+    const auto added = add_to_foreign_block(group, others);
+    if (!added) return pass_on_errno(added);
+    if (!*added)
+      if (auto demanded = demand_full_check(); !demanded) return demanded;
+  }
+  for (const Group::Wanted& one : wanted) groups_.at(group).inodes.insert(one.inode);
+  return {};
+}
+
+/// Of a quiet group: what was there must not count again.
+VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
+  if (!volume_.super.features.foreign_block) return {};
+  auto block = volume_.read_block(volume_.geometry.foreign_block(group));
+  if (!block) return pass_on_errno(block);
+  ForeignBlock list(block->bytes());
+  if (list.inodes().empty() && !block->dirty()) {
+    volume_.cache.release(std::move(*block));
+    return {};
+  }
+  list.clear();
+  ++counters_.header_writes;
+  return as_result(volume_.cache.write(std::move(*block)));
+}
+
+/// False: there is no room for all of them.
+VfsResult<bool> BusyGroups::add_to_foreign_block(std::uint32_t group,
+                                                 const std::vector<InodeNumber>& inodes) {
+  if (!volume_.super.features.foreign_block) return false;
+  auto block = volume_.read_block(volume_.geometry.foreign_block(group));
+  if (!block) return pass_on_errno(block);
+  ForeignBlock list(block->bytes());
+  const bool all = std::ranges::all_of(inodes, [&](InodeNumber inode) { return list.add(inode); });
+  if (auto written = write_marks(std::move(*block)); !written) return pass_on_errno(written);
+  return all;
+}
+
+VfsResult<void> BusyGroups::mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory) {
+  std::map<std::uint32_t, std::vector<Extent>> by_group;
+  for (const Extent& extent : extents)
+    by_group[volume_.geometry.group_of_fragment(extent.at)].push_back(extent);
+  for (const auto& [group, here] : by_group) {
+    if (auto marked = mark(group, inode, is_directory); !marked) return marked;
+    if (options_.broken == NetraOptions::Rule::freed_unmarked) continue;
+    if (auto marked = mark_fragments(group, here); !marked) return marked;
+  }
+  return {};
+}
+
+VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group, const std::vector<Extent>& extents) {
+  const Geometry& geometry = volume_.geometry;
+  const auto is_marked = [&](const Extent& extent) {
+    const auto& fragments = groups_.at(group).fragments;
+    const std::uint32_t first = geometry.index_in_group(extent.at);
+    for (std::uint32_t f = first; f < first + extent.fragments; ++f)
+      if (f / 8 >= fragments.size() || (fragments[f / 8] & bit_of(f)) == std::byte{0}) return false;
+    return true;
+  };
+  if (std::ranges::all_of(extents, is_marked)) return {};
+  auto header = volume_.allocator.read_group(group);
+  if (!header) return pass_on_errno(header);
+  BusyMarks marks(geometry, header->bytes(), group);
+  for (const Extent& extent : extents) {
+    if (geometry.index_in_group(extent.at) + extent.fragments > geometry.group_fragments(group))
+      return refuse(EIO);  // a damaged pointer
+    marks.mark_fragments(geometry.index_in_group(extent.at), extent.fragments);
+  }
+  if (auto written = write_marks(std::move(*header)); !written) return written;
+  auto& fragments = groups_.at(group).fragments;
+  for (const Extent& extent : extents) {
+    const std::uint32_t first = geometry.index_in_group(extent.at);
+    for (std::uint32_t f = first; f < first + extent.fragments; ++f) fragments.at(f / 8) |= bit_of(f);
+  }
+  return {};
+}
+
+VfsResult<void> BusyGroups::demand_full_check() {
+  const tree::FiberLockGuard one_at_a_time(superblock_);
+  if (full_check_on_disk_) return {};
+  ++counters_.full_checks;
+  volume_.super.full_check = true;
+  if (auto written = volume_.write_superblock(false); !written) return written;
+  full_check_on_disk_ = true;
+  return {};
+}
+
+VfsResult<void> BusyGroups::write_inode(InodeNumber number) {
+  const auto inode = volume_.inodes.get(number, nullptr);
+  if (!inode) return pass_on_errno(inode);
+  const InodeLock lock(**inode);
+  for (const os::BufferKey& key : unwritten_indirect_blocks(volume_, **inode))
+    if (auto written = volume_.write_if_dirty(key); !written) return written;
+  if (volume_.inodes.changed(number))
+    if (auto copied = volume_.inodes.write_delayed(**inode); !copied) return copied;
+  return volume_.write_if_dirty(volume_.inodes.block_key(number));
+}
+
+/// Nothing of it is in use, none of its inodes differs from the disk or would be a check's to remove.
+bool BusyGroups::settled(std::uint32_t group, std::uint64_t touched) const {
+  const auto busy = groups_.find(group);
+  if (changing_generation_ || busy == groups_.end() || busy->second.held > 0 ||
+      busy->second.touched != touched || !busy->second.on_disk)
+    return false;
+  return std::ranges::none_of(busy->second.inodes, [&](InodeNumber inode) {
+    return volume_.inodes.changed(inode) || volume_.cache.unwritten(volume_.inodes.block_key(inode)) ||
+           volume_.inodes.without_links(inode);
+  });
+}
+
+VfsResult<bool> BusyGroups::clean(std::uint32_t group) {
+  const auto busy = groups_.find(group);
+  if (busy == groups_.end()) return false;
+  const std::uint64_t touched = busy->second.touched;
+  const std::set<InodeNumber> inodes = busy->second.inodes;
+  const auto not_now = [&]() -> VfsResult<bool> {
+    ++counters_.not_cleaned;
+    return false;
+  };
+  if (busy->second.held > 0) return not_now();
+  for (const InodeNumber inode : inodes)
+    if (auto written = write_inode(inode); !written) return pass_on_errno(written);
+  if (!settled(group, touched)) return not_now();
+  // The maps first: a torn write of both could leave old maps that are called quiet.
+  const os::BufferKey key = Volume::place(volume_.geometry.header(group));
+  if (auto written = volume_.write_if_dirty(key); !written) return pass_on_errno(written);
+  auto header = volume_.allocator.read_group(group);
+  if (!header) return pass_on_errno(header);
+  if (header->dirty() || !settled(group, touched)) return not_now();
+  BusyMarks(volume_.geometry, header->bytes(), group).set_generation(generation() - 1);
+  groups_.erase(group);
+  uncleaned_.insert(group);
+  ++counters_.header_writes;
+  if (auto written = as_result(volume_.cache.write(std::move(*header))); !written)
+    return pass_on_errno(written);
+  uncleaned_.erase(group);
+  ++counters_.cleaned;
+  if (auto taken_off = take_off_map(group); !taken_off) return pass_on_errno(taken_off);
+  return true;
+}
+
+VfsResult<bool> BusyGroups::begin_generation() {
+  const tree::FiberLockGuard one_at_a_time(superblock_);
+  if (changing_generation_ || !running_.empty() || volume_.cache.any_unwritten() ||
+      volume_.inodes.changed() > 0 || !volume_.inodes.without_links().empty())
+    return false;
+  if (groups_.empty() && uncleaned_.empty() && !volume_.super.full_check) return true;
+  changing_generation_ = true;
+  groups_.clear();
+  uncleaned_.clear();
+  if (!volume_.unchecked) volume_.on_map.assign(volume_.on_map.size(), false);
+  full_check_on_disk_ = false;
+  ++counters_.generations;
+  std::optional<Errno> refused;
+  if (options_.broken == NetraOptions::Rule::generation_unwritten) {
+    ++unwritten_generations_;
+  } else {
+    volume_.super.begin_generation();
+    const auto written = volume_.write_superblock(false);
+    // Which of the two generations the disk has is not known, and marks of the other one would count for nothing.
+    if (!written) volume_.stop(), refused = written.error();
+  }
+  changing_generation_ = false;
+  generation_changed_.wake_all();
+  if (refused) return tl::unexpected(*refused);
+  return true;
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,46 @@
+#pragma once
+// One write of the journal's own: into its ring, or of an image to its place.
+
+#include <span>
+
+#include "fs-adapters/ufs/schemes/journal.h"
+#include "fs-adapters/ufs/core/volume.h"
+#include "fs-adapters/ufs/core/write_kind.h"
+
+namespace headcrash::ufs {
+
+/// Issued when it is made; wait() before it goes. The bytes must stay valid until then.
+class Journal::LogWrite final : private os::DiskDone {
+ public:
+  static constexpr std::uint32_t kBytesMax = 65536;  ///< as much as a driver concatenates
+
+  LogWrite(Volume& volume, std::uint64_t lba, std::span<const std::byte> bytes,
+           WriteKind kind = WriteKind::log)
+      : volume_(volume) {
+    volume.cpu.charge(os::Cost::request_issued);
+    const os::BlockRequest request{.op = model::Op::write,
+                                   .lba = lba,
+                                   .sectors = static_cast<std::uint32_t>(bytes.size() / kSectorBytes),
+                                   .into = {},
+                                   .data = bytes,
+                                   .kind = static_cast<std::uint8_t>(kind)};
+    id_ = volume.disk.issue(request, {}, *this);
+  }
+  LogWrite(const LogWrite&) = delete;
+  LogWrite& operator=(const LogWrite&) = delete;
+  ~LogWrite() override = default;
+
+  bool wait() {
+    volume_.disk.wait_for(id_);
+    return status_ == model::Status::ok;
+  }
+
+ private:
+  void done(os::RequestId, model::Status status) override { status_ = status; }
+
+  Volume& volume_;
+  os::RequestId id_ = 0;
+  model::Status status_ = model::Status::power_lost;
+};
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,49 @@
+// Everything delayed, nothing ordered (no_order.h).
+
+#include "fs-adapters/ufs/schemes/no_order.h"
+
+#include "fs-adapters/ufs/core/volume.h"
+
+namespace headcrash::ufs {
+
+VfsResult<os::HeldBuffer> NoOrder::block_allocated(Operation&, const BlockAllocation& allocation,
+                                                   os::HeldBuffer block) {
+  if (allocation.kind == BlockKind::data) return block;
+  return volume_.write_delayed_and_hold(std::move(block));
+}
+
+VfsResult<void> NoOrder::directory_grown(Operation&, CoreInode& directory, std::uint64_t) {
+  return volume_.inodes.write_delayed(directory);
+}
+
+VfsResult<void> NoOrder::blocks_removed(Operation&, const BlockRemoval& removal, os::HeldBuffer holder) {
+  if (holder)
+    volume_.cache.write_delayed(std::move(holder));
+  else if (auto written = volume_.inodes.write_delayed(removal.inode); !written)
+    return written;
+  return volume_.free_extents(removal.extents);
+}
+
+VfsResult<void> NoOrder::link_added(Operation& operation, const LinkAddition& addition,
+                                    os::HeldBuffer directory_block) {
+  volume_.cache.write_delayed(std::move(directory_block));
+  if (auto written = volume_.inodes.write_delayed(addition.target); !written) return written;
+  if (addition.replaced.inode == nullptr) return {};
+  return volume_.drop_link(operation, addition.replaced);
+}
+
+VfsResult<void> NoOrder::link_removed(Operation& operation, const LinkRemoval& removal,
+                                      os::HeldBuffer directory_block) {
+  volume_.cache.write_delayed(std::move(directory_block));
+  return volume_.drop_link(operation, removal.dropped);
+}
+
+VfsResult<void> NoOrder::inode_removed(Operation&, const InodeRemoval& removal) {
+  auto block = volume_.inodes.copy_to_block(removal.inode);
+  if (!block) return pass_on_errno(block);
+  if (auto written = volume_.write_last(std::move(*block), options_.removed_inode); !written) return written;
+  if (auto freed = volume_.free_extents(removal.extents); !freed) return freed;
+  return volume_.free_inode(removal.inode.number, removal.directory);
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,113 @@
+// What all ordering schemes have in common (scheme.h), above all what fsync and sync promise.
+
+#include "fs-adapters/ufs/schemes/scheme.h"
+
+#include <cerrno>
+#include <set>
+
+#include "fs-adapters/ufs/core/file_blocks.h"
+#include "fs-adapters/ufs/core/volume.h"
+#include "fs-adapters/ufs/core/write_kind.h"
+
+namespace headcrash::ufs {
+
+namespace {
+
+constexpr std::uint64_t kShareOfFailures = 2;  // of the cache: blocks that cannot be written
+
+VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
+  if (volume.inodes.changed(inode.number))
+    if (auto copied = volume.inodes.write_delayed(inode); !copied) return copied;
+  return volume.write_if_dirty(volume.inodes.block_key(inode.number));
+}
+
+VfsResult<void> write_pointers(Volume& volume, CoreInode& inode) {
+  for (const os::BufferKey& key : unwritten_indirect_blocks(volume, inode))
+    if (auto written = volume.write_if_dirty(key); !written) return written;
+  return write_inode(volume, inode);
+}
+
+/// The names that lead to it, and what leads to them. `seen`: whose names have had their turn.
+VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber inode,
+                            std::set<InodeNumber>& seen) {
+  if (!seen.insert(inode).second) return {};
+  const std::vector<PendingName> names = volume.names.of(inode);
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    auto directory = volume.inodes.get(name->directory, &operation);
+    if (!directory) return pass_on_errno(directory);
+    if (!(*directory)->disk.is_directory()) continue;  // it has been removed meanwhile
+    auto written = write_pointers(volume, **directory);
+    if (written) written = volume.write_if_dirty(Volume::block_of(name->directory, name->block));
+    if (written) written = write_names(volume, operation, name->directory, seen);
+    if (!written) return written;
+  }
+  return {};
+}
+
+}  // namespace
+
+VfsResult<void> Scheme::write_with_names(Operation& operation, CoreInode& inode) {
+  if (auto data = as_result(volume_.cache.flush_object(inode.number)); !data) return data;
+  if (auto written = write_pointers(volume_, inode); !written) return written;
+  std::set<InodeNumber> seen;
+  if (auto written = write_names(volume_, operation, inode.number, seen); !written) return written;
+  const std::set<InodeNumber> moved = volume_.names.moved();
+  for (const InodeNumber directory : moved)
+    if (auto written = write_names(volume_, operation, directory, seen); !written) return written;
+  return {};
+}
+
+VfsResult<bool> Scheme::names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted) {
+  const std::vector<InodeNumber> way = volume_.names.way_of(inode);
+  for (const InodeNumber one : way)
+    for (const PendingName& name : volume_.names.of(one)) {
+      if (!shows(one, name)) return false;
+      if (name.block < kDirectPointers) continue;
+      auto directory = volume_.inodes.get(name.directory, &operation);
+      if (!directory) return pass_on_errno(directory);
+      if (!unwritten_indirect_blocks(volume_, **directory).empty()) return false;
+    }
+  for (const InodeNumber one : way) volume_.names.arrived(one, noted);
+  return true;
+}
+
+VfsResult<void> Scheme::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
+  const std::uint64_t noted = volume_.names.noted();
+  if (auto written = write_with_names(operation, inode); !written) return written;
+  if (const auto arrived = names_arrived(operation, inode.number, noted); !arrived)
+    return pass_on_errno(arrived);
+  return {};
+}
+
+VfsResult<void> Scheme::bmap_merged(CoreInode&, os::HeldBuffer, BmapMerge) {
+  return refuse(EIO);
+}
+VfsResult<void> Scheme::bmap_ended(CoreInode&) {
+  return refuse(EIO);
+}
+
+bool Scheme::before_write(os::Outgoing& write) {
+  const auto home = static_cast<FragmentAddress>(write.lba / volume_.geometry.sectors_per_fragment());
+  write.kind =
+      static_cast<std::uint8_t>(kind_of(volume_.super, volume_.geometry, write.key, write.content, home));
+  return !volume_.stopped();
+}
+
+void Scheme::write_failed(const os::BufferKey&, os::Content) {
+  if (volume_.cache.failed_bytes() > volume_.cache.size_bytes() / kShareOfFailures) volume_.stop();
+}
+
+/// What another sync has issued is not dirty any more, but may be what this one promises.
+/// Without an error after the last round: others change something all the time, or a hook keeps it back.
+/// unmount(), when nobody else is there, looks itself.
+VfsResult<void> Scheme::sync() {
+  for (int round = 0; round < kSyncRoundsMax; ++round) {
+    if (auto copied = volume_.inodes.write_all_delayed(); !copied) return copied;
+    if (auto flushed = as_result(volume_.cache.flush_all()); !flushed) return flushed;
+    volume_.syncer.do_work(os::Syncer::Extent::everything);
+    if (!volume_.cache.any_unwritten() && volume_.syncer.work_waiting() == 0) return {};
+  }
+  return {};
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,282 @@
+// The table (scheme_variants.h).
+#include "fs-adapters/ufs/schemes/scheme_variants.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "fs-adapters/substrate/tree/exchange_name.h"
+#include "fs-adapters/ufs/format/mkfs.h"
+
+namespace headcrash::ufs {
+namespace {
+
+using os::FlagMeaning;
+
+enum class Init : std::uint8_t { off, on };
+enum class Bypass : std::uint8_t { off, on };
+enum class Copy : std::uint8_t { off, on };
+
+SchemeVariant scheme(std::string name, std::string title, SchemeKind kind, Init init = Init::off) {
+  SchemeVariant made{.name = std::move(name), .title = std::move(title)};
+  made.mount.scheme = kind;
+  made.mount.options.allocation_initialization = init == Init::on;
+  return made;
+}
+
+SchemeVariant flag(std::string name, std::string title, FlagMeaning meaning, Bypass bypass, Copy copy) {
+  SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::scheduler_flag);
+  made.queue.flag = meaning;
+  made.queue.reads_bypass = bypass == Bypass::on;
+  made.block_copy = copy == Copy::on;
+  made.control = meaning == FlagMeaning::ignore;
+  return made;
+}
+
+SchemeVariant chains(std::string name, std::string title, Deallocation deallocation, Copy copy) {
+  SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::scheduler_chains);
+  made.mount.options.deallocation = deallocation;
+  made.block_copy = copy == Copy::on;
+  return made;
+}
+
+/// Nothing is left behind after a replay: neither residue nor maps that lag.
+SchemeVariant journal(std::string name, std::string title, const JournalOptions& options) {
+  SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::journal, Init::on);
+  made.mount.options.journal = options;
+  made.may_leave = Weight::stale;
+  made.maps_lag = false;
+  made.control = options.record == JournalOptions::CommitRecord::unordered ||
+                 options.broken != JournalOptions::Rule::all_kept;
+  return made;
+}
+
+/// The same with the log on a device of its own.
+SchemeVariant external(SchemeVariant made, std::string name, std::string title) {
+  made.name = std::move(name);
+  made.title = std::move(title);
+  made.mount.options.journal.place = JournalOptions::Place::external;
+  made.features.external_journal = true;
+  return made;
+}
+
+/// The logging peers of Peacock 1998: VxFS with VxLD logs names and data on a drive of its own, Solaris' own logging
+/// (SDS) names alone, without batching.
+void add_external_journals(std::vector<SchemeVariant>& table) {
+  using Options = JournalOptions;
+  constexpr Options kData{.contents = Options::Contents::data};
+  constexpr Options kUnbatched{.sharing = Options::Sharing::none};
+  constexpr Options kDataUnbatched{.sharing = Options::Sharing::none, .contents = Options::Contents::data};
+  table.push_back(journal("journal-unbatched", "Journal, ordered, a commit for each who waits", kUnbatched));
+  table.push_back(
+      journal("journal-data-unbatched", "Journal with data, a commit for each who waits", kDataUnbatched));
+  const auto add = [&](std::string name, std::string title, const Options& options) {
+    table.push_back(external(journal({}, {}, options), std::move(name), std::move(title)));
+  };
+  add("journal-external", "Journal on a device of its own, ordered, commits in groups", {});
+  add("journal-external-data", "Journal with data on a device of its own, commits in groups", kData);
+  add("journal-external-unbatched", "Journal on a device of its own, ordered, a commit for each who waits",
+      kUnbatched);
+  add("journal-external-data-unbatched",
+      "Journal with data on a device of its own, a commit for each who waits", kDataUnbatched);
+  using Rule = Options::Rule;
+  const auto control = [&](std::string name, std::string title, Rule broken) {
+    add(std::move(name), std::move(title), {.broken = broken});
+    table.back().shown_by = "reuse/0@tiny~1";
+  };
+  control("journal-external-homes-early",
+          "Journal on a device of its own, to which blocks go after they have gone to their places",
+          Rule::homes_early);
+  control("journal-external-data-unawaited",
+          "Journal on a device of its own whose commit record does not wait for data", Rule::data_unawaited);
+  control("journal-external-answered-early",
+          "Journal on a device of its own that answers when it has asked for the commit record's write",
+          Rule::answered_early);
+}
+
+/// Beside the delay: a tick, and the further ones that a write takes which waits for others.
+constexpr std::int64_t kDelayS = 5, kTickS = 1, kTicksOfStages = 2;
+
+SchemeVariant with_delay(SchemeVariant made, std::string name, std::string title) {
+  made.name = std::move(name);
+  made.title = std::move(title);
+  made.syncer = os::SyncerOptions{.policy = os::SyncerOptions::Policy::interval,
+                                  .interval_ns = kDelayS * model::kSecondNs};
+  made.keeps_after_s = kDelayS + kTickS + kTicksOfStages;
+  return made;
+}
+
+SchemeVariant netra(std::string name, std::string title, const Features& features,
+                    const NetraOptions& options = {}) {
+  SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::netra);
+  made.features = made.mount.needs = features;
+  // Where there is no such block the headers' lists do, and full groups demand a full check.
+  made.mount.needs.foreign_block = false;
+  made.mount.options.netra = options;
+  made.mount.allocation.placement = Placement::hot_spot;
+  made.control = options.broken != NetraOptions::Rule::all_kept;
+  return made;
+}
+
+void add_netra(std::vector<SchemeVariant>& table) {
+  constexpr Features kAll{.fast_check = true, .bmap_cache = true, .lazy_inodes = true, .foreign_block = true};
+  using Rule = NetraOptions::Rule;
+  table.push_back(
+      netra("netra",
+            "Netra: Conventional, ready for a fast check; bmap cache, hot spot, flusher, lazy inodes", kAll));
+  table.push_back(netra("netra-flush", "Netra whose flusher runs 40 % of each second", kAll,
+                        {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
+  Features with_map = kAll;
+  with_map.busy_map = true;
+  table.push_back(netra("netra-map", "Netra with a map of busy groups", with_map));
+  table.push_back(netra("netra-map-flush",
+                        "Netra with a map of busy groups, whose flusher runs 40 % of each second", with_map,
+                        {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
+  table.push_back(netra("netra-foreign-block",
+                        "Netra whose headers list one inode of other groups, to use the block behind", kAll,
+                        {.foreign_in_header_max = 1}));
+  table.back().mount.needs.foreign_block = true;
+  table.push_back(
+      netra("netra-fast", "Netra without the bmap cache", {.fast_check = true, .lazy_inodes = true}));
+  table.push_back(netra("netra-bmap", "Conventional with the bmap cache, and nothing else of Netra",
+                        {.bmap_cache = true}, {.flush_interval_ns = 0}));
+  table.back().mount.allocation = {};
+  table.push_back(netra("netra-check", "Conventional, ready for a fast check, and nothing else of Netra",
+                        {.fast_check = true}, {.flush_interval_ns = 0}));
+  table.back().mount.allocation = {};
+  const auto control = [&](std::string name, std::string title, Rule broken, std::string shown_by = {}) {
+    table.push_back(netra(std::move(name), std::move(title), kAll, {.broken = broken}));
+    table.back().shown_by = std::move(shown_by);
+  };
+  control("netra-marks-late", "Netra whose marks nobody waits for", Rule::marks_late);
+  control("netra-freed-unmarked", "Netra that does not mark what is freed", Rule::freed_unmarked,
+          "ace-seq2/3302");
+  control("netra-generation-unwritten", "Netra whose superblock misses the next generation",
+          Rule::generation_unwritten, "many-users/0@tiny~1");
+  control("netra-unmerged", "Netra whose truncation does not wait for the bmap cache to be merged",
+          Rule::cache_unmerged, "indirect/2@deep~3");
+  control("netra-tag-late", "Netra whose tags are not there before the entries", Rule::tag_late);
+  control("netra-map-late", "Netra that does not wait until a busy group is on the map", Rule::map_late);
+  table.back().features = with_map;
+  table.back().mount.needs.busy_map = true;
+}
+
+std::vector<SchemeVariant> whole_table() {
+  std::vector<SchemeVariant> table;
+  table.push_back(scheme("no-order", "No Order: everything is delayed", SchemeKind::no_order));
+  table.back().control = true;
+  table.push_back(flag("ignore", "Scheduler Flag, and a driver that ignores it", FlagMeaning::ignore,
+                       Bypass::on, Copy::on));
+  table.push_back(scheme("conventional", "Conventional, the last write delayed", SchemeKind::conventional));
+  table.push_back(scheme("conventional-init", "Conventional with allocation initialization",
+                         SchemeKind::conventional, Init::on));
+  table.push_back(scheme("conventional-bsd", "Conventional, the last write synchronous as in 4.4BSD",
+                         SchemeKind::conventional));
+  table.back().mount.options.last_write = LastWrite::synchronous;
+  table.push_back(flag("full", "Scheduler Flag, Full", FlagMeaning::full, Bypass::off, Copy::off));
+  table.push_back(flag("back", "Scheduler Flag, Back", FlagMeaning::back, Bypass::off, Copy::off));
+  table.push_back(flag("part", "Scheduler Flag, Part", FlagMeaning::part, Bypass::off, Copy::off));
+  table.push_back(flag("part-nr", "Scheduler Flag, Part-NR", FlagMeaning::part, Bypass::on, Copy::off));
+  table.push_back(flag("part-nr-cb", "Scheduler Flag, Part-NR-CB", FlagMeaning::part, Bypass::on, Copy::on));
+  table.push_back(flag("part-nr-cb-init", "Scheduler Flag, Part-NR-CB with allocation initialization",
+                       FlagMeaning::part, Bypass::on, Copy::on));
+  table.back().mount.options.allocation_initialization = true;
+  table.push_back(chains("chains", "Scheduler Chains", Deallocation::tracked, Copy::off));
+  table.push_back(chains("chains-cb", "Scheduler Chains, -CB", Deallocation::tracked, Copy::on));
+  table.push_back(chains("chains-cb-init", "Scheduler Chains, -CB, with allocation initialization",
+                         Deallocation::tracked, Copy::on));
+  table.back().mount.options.allocation_initialization = true;
+  table.push_back(chains("chains-barrier-cb", "Scheduler Chains, -CB, de-allocation as barriers",
+                         Deallocation::barrier, Copy::on));
+  table.push_back(scheme("soft-updates", "Soft Updates", SchemeKind::soft_updates));
+  table.push_back(scheme("soft-updates-init", "Soft Updates with allocation initialization",
+                         SchemeKind::soft_updates, Init::on));
+  table.push_back(scheme("soft-updates-init-cb", "Soft Updates, -CB, with allocation initialization",
+                         SchemeKind::soft_updates, Init::on));
+  table.back().block_copy = true;
+  using Journal = JournalOptions;
+  table.push_back(journal("journal", "Journal, ordered, commits in groups", {}));
+  table.push_back(journal("journal-sync", "Journal, ordered, a commit for each operation on names",
+                          {.commit = Journal::Commit::synchronous}));
+  table.push_back(
+      journal("journal-data", "Journal with data, commits in groups", {.contents = Journal::Contents::data}));
+  table.push_back(journal("journal-late-removal",
+                          "Journal, ordered, commits in groups; the syncer takes removed files' blocks away",
+                          {.removal = Journal::Removal::by_syncer}));
+  table.push_back(
+      journal("journal-unordered", "Journal whose commit record waits for nothing",
+              {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
+  const auto of = [&](std::string_view its_name) {
+    return *std::ranges::find(table, its_name, &SchemeVariant::name);
+  };
+  table.push_back(with_delay(of("conventional"), "conventional-5s",
+                             "Conventional, what is 5 seconds old is written (interval periodic update)"));
+  table.push_back(
+      with_delay(of("soft-updates-init"), "soft-updates-5s",
+                 "Soft Updates with allocation initialization, what is 5 seconds old is written"));
+  table.push_back(
+      with_delay(of("journal"), "journal-5s", "Journal, ordered, what is 5 seconds old is written"));
+  table.push_back(with_delay(of("conventional"), "late-update",
+                             "promises 5 seconds, and writes everything each 30 (periodic update)"));
+  table.back().control = true;
+  table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
+  table.back().syncer->interval_ns = 30 * model::kSecondNs;
+  table.back().shown_by = "rests/0@tiny~3";
+  add_external_journals(table);
+  add_netra(table);
+  return table;
+}
+
+}  // namespace
+
+std::vector<SchemeVariant> scheme_variants() {
+  return whole_table();
+}
+
+Result<SchemeVariant> find_scheme_variant(std::string_view name) {
+  const auto table = scheme_variants();
+  const auto found = std::ranges::find(table, name, &SchemeVariant::name);
+  if (found != table.end()) return *found;
+  std::string names;
+  for (const SchemeVariant& one : table) names += (names.empty() ? "" : ", ") + one.name;
+  return fail("scheme", "there is none called '" + std::string(name) + "'", "there are " + names);
+}
+
+adapters::Promises promises_of(const SchemeVariant& scheme) {
+  return {.fsync_keeps_name = true,
+          .fsync_keeps_moved_path = true,
+          .keeps_after_s = scheme.keeps_after_s,
+          .renamed_file_survives = true,
+          .names = scheme.mount.scheme == SchemeKind::journal ? adapters::NameOrder::atomic
+                                                              : adapters::NameOrder::ordered,
+          .exposes_stale_data = !scheme.mount.options.allocation_initialization,
+          .allocation_bytes = MkfsOptions{}.block_bytes,
+          .keeps_allocation = true,
+          .passing_names = {std::string(tree::kExchangeNameStart)}};
+}
+
+void PrintTo(const SchemeVariant& scheme, std::ostream* out) {
+  *out << scheme.name;
+}
+
+bool permitted(const SchemeVariant& scheme, FindingKind kind) {
+  if (weight_of(kind) <= scheme.may_leave) return true;
+  if (scheme.may_leave < Weight::residue) return false;
+  if (kind == FindingKind::bad_sectors) return true;
+  if (kind == FindingKind::directory_second_name || kind == FindingKind::dot_dot_elsewhere)
+    return !scheme.control;
+  return scheme.maps_lag &&
+         (kind == FindingKind::block_marked_free || kind == FindingKind::inode_marked_free);
+}
+
+bool permitted(const FsckReport& report) {
+  const auto table = scheme_variants();
+  const auto may_be_left = [&](const Finding& finding) {
+    return std::ranges::any_of(table, [&](const SchemeVariant& scheme) {
+      return !scheme.control && (scheme.mount.scheme == SchemeKind::journal) == report.journalled &&
+             permitted(scheme, finding.kind);
+    });
+  };
+  return report.more_findings == 0 && std::ranges::all_of(report.findings, may_be_left);
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,530 @@
+// Soft updates (soft_updates.h): what operations change, and the work that is deferred.
+
+#include "fs-adapters/ufs/schemes/soft_updates.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fs-adapters/ufs/core/file_blocks.h"
+#include "fs-adapters/ufs/core/volume.h"
+#include "plugin/base/invariant.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::ufs {
+using namespace little_endian;
+namespace {
+
+constexpr int kSettleRoundsMax = 100;   // of an fsync: each brings one level of dependencies to the disk
+constexpr int kSettleRoundsAtOnce = 8;  // then somebody else is in the middle of what it waits for
+constexpr os::TimeNs kSettlePauseNs = 10 * model::kMillisecondNs;
+constexpr std::uint32_t kDotDotOffset = 12;  // in a directory's first block, behind "."
+
+}  // namespace
+
+void SoftUpdates::note_made() {
+  ++counters_.dependencies;
+  volume_.cpu.charge(os::Cost::dependency);
+}
+
+/// Work items are asked for by completed writes only, at most one for each of these.
+void SoftUpdates::bound_work() {
+  if (waiting() >= options_.dependencies_max) (void)sync();  // an error stays with its blocks
+}
+
+void SoftUpdates::work(std::function<void()> item) {
+  ++counters_.work_items;
+  volume_.syncer.add_work(std::move(item));
+}
+
+// --- block allocation
+
+void SoftUpdates::allocate_direct(const BlockAllocation& allocation) {
+  InodeNotes& notes = inodes_[allocation.inode.number];
+  AllocDirect made{.slot = allocation.slot,
+                   .block = allocation.block,
+                   .at = allocation.at,
+                   .old_at = allocation.old_at,
+                   .fragments = allocation.fragments,
+                   .old_fragments = allocation.old_fragments,
+                   .old_size_bytes = allocation.old_size_bytes};
+  // Fragments that grow again: what is on the disk is what the older one would undo to.
+  const auto older = std::find_if(notes.allocations.begin(), notes.allocations.end(),
+                                  [&](const AllocDirect& one) { return one.slot == made.slot; });
+  if (older != notes.allocations.end()) {
+    made.old_at = older->old_at;
+    made.old_fragments = older->old_fragments;
+    made.old_size_bytes = older->old_size_bytes;
+    made.ever_staged = older->ever_staged;
+    made.frees = std::move(older->frees);
+    *older = std::move(made);
+  } else {
+    notes.allocations.push_back(std::move(made));
+  }
+}
+
+void SoftUpdates::allocate_indirect(const BlockAllocation& allocation) {
+  BlockNotes& notes = blocks_[allocation.holder->key()];
+  if (!notes.indirect) {
+    const auto bytes = allocation.holder->bytes();
+    notes.indirect = std::make_unique<IndirectNotes>();
+    notes.indirect->safe.assign(bytes.begin(), bytes.end());
+  }
+  notes.indirect->allocations.push_back({.slot = allocation.slot, .at = allocation.at});
+}
+
+VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&, const BlockAllocation& allocation,
+                                                       os::HeldBuffer block) {
+  const bool data = allocation.kind == BlockKind::data;
+  if (data && !options_.allocation_initialization && !allocation.moved()) {
+    // Nothing waits for it. An older growth of the same fragments that does: its block will be written too.
+    return block;
+  }
+  note_made();
+  // Writes to the old place must not be taken for this one's.
+  if (allocation.moved()) volume_.disk.wait_for(block.being_written());
+  blocks_[block.key()].allocation = AllocSafe{
+      .inode = allocation.inode.number,
+      .holder =
+          allocation.holder == nullptr ? 0 : static_cast<FragmentAddress>(allocation.holder->key().block),
+      .slot = allocation.slot};
+  if (allocation.holder == nullptr)
+    allocate_direct(allocation);
+  else
+    allocate_indirect(allocation);
+  return volume_.write_delayed_and_hold(std::move(block));
+}
+
+VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory, std::uint64_t old_size_bytes) {
+  const Geometry& geometry = volume_.geometry;
+  const std::uint64_t last = geometry.blocks_of_size(directory.disk.size_bytes) - 1;
+  GrownSize grown{.block = static_cast<std::int64_t>(last), .old_size_bytes = old_size_bytes};
+  for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory)) {
+    // The write that counts is the next one: what is on its way may have been sent undone.
+    if (volume_.cache.mark_dirty(holder)) {
+      blocks_[holder].sizes.push_back({.inode = directory.number, .block = grown.block});
+      grown.waits_for.push_back(holder);
+    } else {
+      volume_.disk.wait_for(volume_.cache.being_written(holder));  // a copy of what the cache has dropped
+    }
+  }
+  if (!grown.waits_for.empty()) {
+    note_made();
+    inodes_[directory.number].sizes.push_back(std::move(grown));
+  }
+  return volume_.inodes.write_delayed(directory);
+}
+
+// --- block de-allocation
+
+/// Their writes make no pointer good any more, be it in the inode or in an indirect block.
+void SoftUpdates::cancel_blocks(InodeNumber inode, std::int64_t first, std::int64_t end) {
+  auto at = blocks_.lower_bound(Volume::block_of(inode, first));
+  while (at != blocks_.end() && at->first.object == inode && at->first.block < end) {
+    at->second.allocation.reset();
+    at = at->second.empty() ? blocks_.erase(at) : std::next(at);
+  }
+}
+
+void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first, std::int64_t end,
+                                     std::vector<Extent>& frees) {
+  cancel_blocks(inode.number, first, end);
+  const auto notes = inodes_.find(inode.number);
+  if (notes == inodes_.end()) return;
+  std::erase_if(notes->second.allocations, [&](AllocDirect& one) {
+    if (one.block < first || one.block >= end) return false;
+    // An indirect block is noted under the first block that it leads to; it stays for any other one.
+    if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0) return false;
+    frees.insert(frees.end(), one.frees.begin(), one.frees.end());
+    return true;
+  });
+  // The file has been cut: what stays is not undone to a size that reaches what is freed.
+  for (AllocDirect& one : notes->second.allocations)
+    one.old_size_bytes = std::min(one.old_size_bytes, inode.disk.size_bytes);
+  std::erase_if(notes->second.sizes,
+                [&](const GrownSize& one) { return one.block >= first && one.block < end; });
+}
+
+/// Indirect blocks that are gone: what was to be undone in them is gone, too; what waited for them to be
+/// written waits for what led to them.
+void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
+  const std::size_t count = extents.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto found = blocks_.find(Volume::place(extents[i].at));
+    if (found == blocks_.end()) continue;
+    BlockNotes& notes = found->second;
+    notes.indirect.reset();
+    notes.allocation.reset();
+    notes.sizes.clear();
+    for (const FreeBlocks& freed : notes.frees)
+      extents.insert(extents.end(), freed.extents.begin(), freed.extents.end());
+    notes.frees.clear();
+    if (notes.empty()) blocks_.erase(found);
+  }
+}
+
+VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& removal, os::HeldBuffer holder) {
+  note_made();
+  const InodeNumber number = removal.inode.number;
+  if (removal.moved) {
+    InodeNotes& notes = inodes_[number];
+    for (AllocDirect& one : notes.allocations)
+      if (one.block == removal.first_block) {
+        one.frees.insert(one.frees.end(), removal.extents.begin(), removal.extents.end());
+        return volume_.inodes.write_delayed(removal.inode);
+      }
+  }
+  FreeBlocks freed{.extents = removal.extents};
+  cancel_indirect(freed.extents);
+  if (holder) {
+    cancel_blocks(number, removal.first_block, removal.end_block);
+    BlockNotes& notes = blocks_[holder.key()];
+    if (notes.indirect) {
+      IndirectNotes& indirect = *notes.indirect;
+      const auto gone = [&](std::uint32_t slot) {
+        return load32(holder.bytes(), std::size_t{slot} * 4) == 0;
+      };
+      std::erase_if(indirect.allocations, [&](const AllocIndirect& one) { return gone(one.slot); });
+      for (std::uint32_t slot = 0; slot < volume_.geometry.pointers_per_block(); ++slot)
+        if (gone(slot)) store32(indirect.safe, std::size_t{slot} * 4, 0);
+    }
+    notes.frees.push_back(std::move(freed));
+    volume_.cache.write_delayed(std::move(holder));
+    return {};
+  }
+  // While the inode's block is held: what it shows on the disk and what is to be undone in it change
+  // together.
+  auto block = volume_.inodes.copy_to_block(removal.inode);
+  if (!removal.moved)
+    cancel_allocations(removal.inode, removal.first_block, removal.end_block, freed.extents);
+  freed.staged = block.has_value();
+  inodes_[number].frees.push_back(std::move(freed));
+  if (!block) return pass_on_errno(block);
+  volume_.cache.write_delayed(std::move(*block));
+  return {};
+}
+
+// --- links
+
+std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dropped) {
+  ++deferred_;
+  auto removal = std::make_shared<Removal>();
+  removal->inode = volume_.inodes.share(*dropped.inode, nullptr);
+  removal->links = dropped.links;
+  dropped.inode->deferred_removals += dropped.links;
+  if (dropped.parent != nullptr) {
+    removal->parent = volume_.inodes.share(*dropped.parent, nullptr);
+    ++dropped.parent->deferred_removals;
+  }
+  return removal;
+}
+
+/// In a work item. One lock at a time: what has moved may have become its old parent's ancestor.
+void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
+  Operation operation;
+  begin(operation);
+  invariant(deferred_ > 0 && removal->inode, "soft updates: a link that was deferred is dropped once");
+  --deferred_;
+  const auto lower = [&](CoreInode& inode, std::uint16_t links) {
+    const InodeLock lock(inode);
+    invariant(inode.deferred_removals >= links, "soft updates: a link is dropped that nobody deferred");
+    inode.deferred_removals -= links;
+    volume_.lower_links(inode, links);
+  };
+  if (removal->parent) lower(*removal->parent, 1);
+  lower(*removal->inode, removal->links);
+  removal->inode.reset();  // its last user removes it
+  removal->parent.reset();
+  (void)end(operation);
+}
+
+SoftUpdates::Add* SoftUpdates::add_at(const os::BufferKey& block, std::uint32_t offset) {
+  const auto notes = blocks_.find(block);
+  if (notes == blocks_.end()) return nullptr;
+  for (const AddId id : notes->second.adds) {
+    Add& add = adds_.at(id);
+    if (add.offset == offset && !add.entry_gone) return &add;
+  }
+  return nullptr;
+}
+
+void SoftUpdates::forget_add(AddId id) {
+  const auto found = adds_.find(id);
+  invariant(found != adds_.end(), "soft updates: an entry is forgotten twice");
+  const auto leading = adds_of_.find(found->second.inode);
+  invariant(leading != adds_of_.end() && leading->second > 0,
+            "soft updates: an entry is counted with its inode");
+  if (--leading->second == 0) adds_of_.erase(leading);
+  const std::size_t noted = std::erase(blocks_[found->second.block].adds, id);
+  invariant(noted == 1, "soft updates: an entry is noted with its block");
+  adds_.erase(found);
+}
+
+VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition& addition,
+                                        os::HeldBuffer directory_block) {
+  note_made();
+  const os::BufferKey key = directory_block.key();
+  for (const tree::MovedEntry& moved : addition.moved)
+    if (Add* other = add_at(key, moved.from)) other->offset = moved.to;
+
+  const AddId id = ++last_add_;
+  Add add{.block = key, .offset = addition.offset, .inode = addition.target.number};
+  const bool replaces = addition.replaced.inode != nullptr;
+  bool replaced_at_once = false;
+  if (replaces) {
+    add.previous = addition.replaced.inode->number;
+    add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
+    Add* older = add_at(key, addition.offset);
+    if (older != nullptr && !older->sent) {
+      // The name that is replaced never was on the disk.
+      add.previous = older->previous;
+      add.previous_type = older->previous_type;
+      add.replaced = std::move(older->replaced);
+      const auto same = [&](const auto& one) { return &one.second == older; };
+      forget_add(std::find_if(adds_.begin(), adds_.end(), same)->first);
+      replaced_at_once = true;
+    } else {
+      if (older != nullptr) older->entry_gone = true;
+      if (addition.replaced.links > 0) add.replaced.push_back(put_off(addition.replaced));
+    }
+  }
+  const bool makes_directory = addition.raises_directory;
+  add.waits_for = makes_directory ? 2 : 1;
+  const bool whole = makes_directory || addition.target.attributes.is_symlink();
+  inodes_[addition.target.number].adds.push_back({.add = id, .whole = whole});
+  if (makes_directory) inodes_[addition.directory.number].adds.push_back({.add = id});
+  ++adds_of_[add.inode];
+  adds_.emplace(id, std::move(add));
+  blocks_[key].adds.push_back(id);
+  volume_.cache.write_delayed(std::move(directory_block));
+  if (auto written = volume_.inodes.write_delayed(addition.target); !written) return written;
+  if (makes_directory)
+    if (auto written = volume_.inodes.write_delayed(addition.directory); !written) return written;
+  return replaced_at_once ? volume_.drop_link(operation, addition.replaced) : VfsResult<void>();
+}
+
+VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemoval& removal,
+                                          os::HeldBuffer directory_block) {
+  const os::BufferKey key = directory_block.key();
+  Add* add = add_at(key, removal.offset);
+  bool at_once = false;
+  if (add != nullptr && !add->sent) {
+    // Added and removed without a write. What its entry still names on the disk goes with the block.
+    ++counters_.cancelled_adds;
+    for (auto& replaced : add->replaced) blocks_[key].removes.push_back({.removal = std::move(replaced)});
+    const auto same = [&](const auto& one) { return &one.second == add; };
+    forget_add(std::find_if(adds_.begin(), adds_.end(), same)->first);
+    at_once = true;
+  } else {
+    if (add != nullptr) add->entry_gone = true;
+    note_made();
+    blocks_[key].removes.push_back({.removal = put_off(removal.dropped)});
+  }
+  VfsResult<void> written;
+  if (removal.dropped.moved && removal.dropped.inode->attributes.is_directory())
+    written = as_result(volume_.cache.write(std::move(directory_block)));
+  else
+    volume_.cache.write_delayed(std::move(directory_block));
+  const auto dropped = at_once ? volume_.drop_link(operation, removal.dropped) : VfsResult<void>();
+  return written ? dropped : written;
+}
+
+/// A directory that goes has blocks that will never be written: who waits for them waits for its inode.
+void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
+  for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode;) {
+    BlockNotes& notes = at->second;
+    for (Remove& remove : notes.removes) file.removals.push_back(std::move(remove.removal));
+    notes.removes.clear();
+    while (!notes.adds.empty()) {
+      const AddId id = notes.adds.back();
+      for (auto& replaced : adds_.at(id).replaced) file.removals.push_back(std::move(replaced));
+      forget_add(id);
+    }
+    notes.allocation.reset();
+    at = notes.empty() ? blocks_.erase(at) : std::next(at);
+  }
+}
+
+VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
+  note_made();
+  const InodeNumber number = removal.inode.number;
+  auto block = volume_.inodes.copy_to_block(removal.inode);  // held: see blocks_removed()
+  FreeFile file{.number = number,
+                .directory = removal.directory,
+                .extents = removal.extents,
+                .staged = block.has_value()};
+  cancel_indirect(file.extents);
+  cancel_allocations(removal.inode, 0, std::numeric_limits<std::int64_t>::max(), file.extents);
+  forget_directory_blocks(number, file);
+  InodeNotes& notes = inodes_[number];
+  notes.adds.clear();
+  if (block && never_written_.erase(number) != 0) {
+    // Nothing on the disk leads to it, or from it to anything.
+    for (const FreeBlocks& freed : notes.frees)
+      file.extents.insert(file.extents.end(), freed.extents.begin(), freed.extents.end());
+    inodes_.erase(number);
+    volume_.cache.write_delayed(std::move(*block));
+    if (auto freed = volume_.free_extents(file.extents); !freed) return freed;
+    for (const auto& one : file.removals) work([this, one] { drop(one); });
+    return volume_.free_inode(number, removal.directory);
+  }
+  notes.free_file = std::move(file);
+  if (!block) return pass_on_errno(block);
+  volume_.cache.write_delayed(std::move(*block));
+  return {};
+}
+
+void SoftUpdates::inode_allocated(InodeNumber number) {
+  never_written_.insert(number);
+}
+
+void SoftUpdates::inode_copied(CoreInode& inode, os::HeldBuffer&) {
+  const auto found = inodes_.find(inode.number);
+  if (found == inodes_.end()) return;
+  InodeNotes& notes = found->second;
+  for (AllocDirect& one : notes.allocations) one.staged = one.ever_staged = true;
+  for (GrownSize& one : notes.sizes) one.staged = one.ever_staged = true;
+  for (AddSafe& one : notes.adds) one.staged = true;
+  for (FreeBlocks& one : notes.frees) one.staged = true;
+  if (notes.free_file) notes.free_file->staged = true;
+}
+
+// --- fsync, space
+
+std::map<os::BufferKey, SoftUpdates::BlockNotes>::iterator SoftUpdates::first_block_of(InodeNumber inode) {
+  return blocks_.lower_bound({.object = inode, .block = std::numeric_limits<std::int64_t>::min()});
+}
+
+/// Something of the inode, of its names, or, for a directory, of the names in it has still to be written.
+bool SoftUpdates::owes(InodeNumber inode) {
+  if (adds_of_.contains(inode)) return true;
+  for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at)
+    if (!at->second.adds.empty() || !at->second.removes.empty()) return true;
+  const auto found = inodes_.find(inode);
+  return found != inodes_.end() &&
+         (!found->second.allocations.empty() || !found->second.sizes.empty() || !found->second.adds.empty());
+}
+
+/// What a directory's entries wait for.
+VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
+  std::vector<InodeNumber> targets;
+  for (auto at = first_block_of(directory); at != blocks_.end() && at->first.object == directory; ++at)
+    for (const AddId id : at->second.adds) targets.push_back(adds_.at(id).inode);
+  for (const InodeNumber target : targets) {
+    const auto notes = inodes_.find(target);
+    const bool whole =
+        notes != inodes_.end() && std::any_of(notes->second.adds.begin(), notes->second.adds.end(),
+                                              [](const AddSafe& one) { return one.whole; });
+    if (whole)
+      if (auto flushed = as_result(volume_.cache.flush_object(target)); !flushed) return flushed;
+    if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(target)); !written) return written;
+  }
+  return {};
+}
+
+/// The blocks of directories that name it, as far as they may show it.
+VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
+  std::vector<os::BufferKey> named_in;
+  for (const auto& [id, add] : adds_)
+    if (add.inode == inode) named_in.push_back(add.block);
+  std::sort(named_in.begin(), named_in.end());
+  auto written = volume_.write_if_dirty(volume_.inodes.block_key(inode));
+  for (const os::BufferKey& block : named_in) {
+    const auto directory = static_cast<InodeNumber>(block.object);
+    // A new one is not there at all before its first block is, and shows nobody's name.
+    if (written && never_written_.contains(directory))
+      written = as_result(volume_.cache.flush_object(directory));
+    if (written) written = volume_.write_if_dirty(volume_.inodes.block_key(directory));
+    if (written) written = volume_.write_if_dirty(block);
+  }
+  return written;
+}
+
+/// Not while its entry, or the directory's way to the block, is undone in what is sent.
+bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
+  if (adds_of_.contains(inode)) return false;
+  const auto notes = inodes_.find(name.directory);
+  if (notes == inodes_.end()) return true;
+  const auto in_the_way = [&](const auto& one) { return one.block <= name.block; };
+  return std::none_of(notes->second.allocations.begin(), notes->second.allocations.end(), in_the_way) &&
+         std::none_of(notes->second.sizes.begin(), notes->second.sizes.end(), in_the_way);
+}
+
+/// Between two rounds: blocks that directories on the way have got and cannot show before they are written.
+VfsResult<void> SoftUpdates::write_way_to(InodeNumber inode, int round) {
+  if (round >= kSettleRoundsAtOnce) volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);
+  for (const InodeNumber one : volume_.names.way_of(inode)) {
+    const auto notes = inodes_.find(one);
+    if (one == inode || notes == inodes_.end()) continue;
+    const InodeNotes& undone = notes->second;
+    if (undone.allocations.empty() && undone.sizes.empty()) continue;
+    std::vector<os::BufferKey> indirect;
+    for (const AllocDirect& allocation : undone.allocations)
+      if (allocation.slot >= kDirectPointers) indirect.push_back(Volume::place(allocation.at));
+    for (const GrownSize& size : undone.sizes)
+      indirect.insert(indirect.end(), size.waits_for.begin(), size.waits_for.end());
+    if (auto flushed = as_result(volume_.cache.flush_object(one)); !flushed) return flushed;
+    for (const os::BufferKey& holder : indirect)
+      if (auto written = volume_.write_if_dirty(holder); !written) return written;
+    if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(one)); !written) return written;
+  }
+  return {};
+}
+
+VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
+  const std::uint64_t noted = volume_.names.noted();
+  for (int round = 0; round < kSettleRoundsMax; ++round) {
+    if (inode.disk.is_directory())
+      if (auto written = write_targets(inode.number); !written) return written;
+    if (auto written = write_with_names(operation, inode); !written) return written;
+    if (auto written = write_adds_of(inode.number); !written) return written;
+    const auto arrived = names_arrived(operation, inode.number, noted);
+    if (!arrived) return pass_on_errno(arrived);
+    // An indirect block that another user has sent undone is not dirty until that write is complete.
+    if (*arrived && !owes(inode.number) && unwritten_indirect_blocks(volume_, inode).empty()) return {};
+    if (auto written = write_way_to(inode.number, round); !written) return written;
+  }
+  return refuse(EIO);
+}
+
+/// The name, and of a directory the ".." that goes with it: fsck believes that as long as there are two
+/// names.
+VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
+  const os::BufferKey first_block = Volume::block_of(inode.number, 0);
+  const auto named = [&] {
+    const std::vector<PendingName> names = volume_.names.of(inode.number);
+    return !adds_of_.contains(inode.number) &&
+           std::all_of(names.begin(), names.end(),
+                       [&](const PendingName& name) { return shows(inode.number, name); });
+  };
+  const auto dot_dot = [&] {
+    return inode.disk.is_directory() ? add_at(first_block, kDotDotOffset) : nullptr;
+  };
+  const auto settled = [&] { return named() && dot_dot() == nullptr; };
+  for (int round = 0; round < kSettleRoundsMax && !settled(); ++round) {
+    // The ".." waits for the count of the parent that it names.
+    if (const Add* parent = dot_dot(); parent != nullptr)
+      if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)); !written)
+        return written;
+    // A directory's name waits for its first block, too.
+    if (auto flushed = as_result(volume_.cache.flush_object(inode.number)); !flushed) return flushed;
+    if (named()) continue;
+    if (auto written = write_adds_of(inode.number); !written) return written;
+    if (auto written = write_way_to(inode.number, round); !written) return written;
+  }
+  return settled() ? VfsResult<void>() : refuse(EIO);
+}
+
+bool SoftUpdates::reclaim() {
+  const bool something = volume_.syncer.work_waiting() > 0 || !inodes_.empty() || !blocks_.empty();
+  return something && sync().has_value();
+}
+
+/// A note for each allocation, entry, inode and link to be dropped; and the safe copies of indirect blocks.
+std::size_t SoftUpdates::bytes_in_core() const {
+  std::size_t copies = 0;
+  for (const auto& [key, notes] : blocks_)
+    if (notes.indirect) copies += notes.indirect->safe.size();
+  return (waiting() + blocks_.size()) * kNoteBytes + copies;
+}
+
+}  // namespace headcrash::ufs

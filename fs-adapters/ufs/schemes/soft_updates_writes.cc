@@ -1,0 +1,304 @@
+// Soft updates (soft_updates.h): undoing in what is sent, and what a completed write satisfies.
+
+#include <algorithm>
+
+#include "fs-adapters/substrate/tree/directory_block.h"
+#include "fs-adapters/ufs/schemes/soft_updates.h"
+#include "fs-adapters/ufs/core/volume.h"
+#include "plugin/base/invariant.h"
+#include "plugin/base/little_endian.h"
+
+namespace headcrash::ufs {
+using namespace little_endian;
+namespace {
+
+template <typename Note>
+void carry(Note& note, std::uint64_t number) {
+  if (note.carried == 0) note.carried = number;
+}
+
+template <typename Note>
+bool arrived(const Note& note, std::uint64_t completed) {
+  return note.carried != 0 && note.carried <= completed;
+}
+
+}  // namespace
+
+/// The copy that is sent in place of the buffer's bytes.
+std::span<std::byte> SoftUpdates::undoing(os::Outgoing& write) {
+  if (write.source.data() != sent_.data()) {
+    sent_.assign(write.bytes.begin(), write.bytes.end());
+    write.source = sent_;
+  }
+  volume_.cpu.interrupt(os::Cost::dependency);
+  return sent_;
+}
+
+/// When the key is that of a block of inodes.
+std::optional<InodeNumber> SoftUpdates::first_inode_in(const os::BufferKey& key) const {
+  if (key.object != 0 || key.block < 0) return std::nullopt;
+  const Geometry& geometry = volume_.geometry;
+  const auto at = static_cast<FragmentAddress>(key.block);
+  const std::uint32_t group = geometry.group_of_fragment(at);
+  const FragmentAddress table = geometry.inode_table(group);
+  if (at < table || at >= geometry.data_start(group)) return std::nullopt;
+  return group * geometry.inodes_per_group() +
+         (at - table) / geometry.fragments_per_block() * geometry.inodes_per_block();
+}
+
+bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes& notes, WriteNumber number) {
+  const auto good = [](const AllocDirect& one) { return one.initialised && one.staged; };
+  bool undone = false;
+  std::uint64_t size_bytes = std::numeric_limits<std::uint64_t>::max();
+  for (const AllocDirect& one : notes.allocations)
+    if (!good(one)) size_bytes = std::min(size_bytes, one.old_size_bytes);
+  for (const GrownSize& one : notes.sizes)
+    if (!one.waits_for.empty() || !one.staged) size_bytes = std::min(size_bytes, one.old_size_bytes);
+  const std::uint64_t block_bytes = volume_.geometry.block_bytes();
+  const std::size_t offset = volume_.geometry.place_of(inode).offset;
+  for (AllocDirect& one : notes.allocations) {
+    invariant(
+        !one.staged || load32(write.bytes, offset + kInodeDirectOffset + std::size_t{one.slot} * 4) == one.at,
+        "soft updates: an inode that was copied shows the pointer that may be undone");
+    // Behind the size that can be shown there must be no pointers, good ones neither.
+    const bool behind = static_cast<std::uint64_t>(one.block) * block_bytes >= size_bytes;
+    if (good(one) && !behind) {
+      carry(one, number);
+      continue;
+    }
+    if (!one.ever_staged) continue;
+    undone = true;
+    ++counters_.undone_inodes;
+    const auto bytes = undoing(write).subspan(offset, kInodeBytes);
+    store32(bytes, kInodeDirectOffset + std::size_t{one.slot} * 4, one.old_at);
+    const std::uint32_t spare = (one.fragments - one.old_fragments) * volume_.geometry.sectors_per_fragment();
+    const std::uint32_t sectors = load32(bytes, kInodeSectorsOffset);
+    store32(bytes, kInodeSectorsOffset, sectors - std::min(sectors, spare));
+    store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
+  }
+  for (GrownSize& one : notes.sizes) {
+    if (one.old_size_bytes < size_bytes) {
+      carry(one, number);
+    } else if (one.ever_staged) {
+      undone = true;
+      ++counters_.undone_inodes;
+      const auto bytes = undoing(write).subspan(offset, kInodeBytes);
+      store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
+    }
+  }
+  // A new directory without its first block is not there at all: nothing leads to it yet.
+  const std::uint16_t mode = load16(write.bytes, offset + kInodeModeOffset);
+  const bool hidden = undone && (mode & kTypeMask) == kTypeDirectory && never_written_.contains(inode);
+  if (hidden) {
+    const auto bytes = undoing(write).subspan(offset, kInodeBytes);
+    std::fill(bytes.begin(), bytes.end(), std::byte{0});
+  }
+  for (AddSafe& one : notes.adds)
+    if (one.staged && !hidden && (!one.whole || !undone)) carry(one, number);
+  for (FreeBlocks& one : notes.frees)
+    if (one.staged) carry(one, number);
+  if (notes.free_file && notes.free_file->staged) carry(*notes.free_file, number);
+  return undone;
+}
+
+bool SoftUpdates::undo_inodes(os::Outgoing& write, InodeNumber first, WriteNumber number) {
+  bool undone = false;
+  const InodeNumber end = first + volume_.geometry.inodes_per_block();
+  for (auto at = inodes_.lower_bound(first); at != inodes_.end() && at->first < end; ++at)
+    undone = undo_inode(write, at->first, at->second, number) || undone;
+  if (!never_written_.empty())
+    for (InodeNumber inode = first; inode < end; ++inode) {
+      const std::size_t offset = volume_.geometry.place_of(inode).offset;
+      if (load16(write.source, offset + kInodeModeOffset) != 0) never_written_.erase(inode);
+    }
+  return undone;
+}
+
+bool SoftUpdates::undo_adds(os::Outgoing& write, BlockNotes& notes, WriteNumber number) {
+  bool undone = false;
+  for (const AddId id : notes.adds) {
+    Add& add = adds_.at(id);
+    // One that is gone is done with by any write of the block that arrives.
+    if (add.entry_gone || add.waits_for == 0) {
+      carry(add, number);
+      add.sent = true;
+      continue;
+    }
+    invariant(load32(write.bytes, add.offset + tree::kEntryInodeOffset) == add.inode,
+              "soft updates: an entry that is undone is where it was put");
+    undone = true;
+    ++counters_.undone_entries;
+    const auto bytes = undoing(write);
+    store32(bytes, add.offset + tree::kEntryInodeOffset, add.previous);
+    if (add.previous != 0) store8(bytes, add.offset + tree::kEntryTypeOffset, add.previous_type);
+  }
+  return undone;
+}
+
+bool SoftUpdates::undo_indirect(os::Outgoing& write, BlockNotes& notes) {
+  if (notes.indirect->allocations.empty()) {
+    notes.indirect.reset();
+    return false;
+  }
+  for (const AllocIndirect& one : notes.indirect->allocations)
+    invariant(load32(write.bytes, std::size_t{one.slot} * 4) == one.at &&
+                  load32(notes.indirect->safe, std::size_t{one.slot} * 4) == 0,
+              "soft updates: an indirect block shows the pointer that is undone, its safe copy does not");
+  ++counters_.undone_indirects;
+  const auto bytes = undoing(write);
+  std::copy(notes.indirect->safe.begin(), notes.indirect->safe.end(), bytes.begin());
+  return true;
+}
+
+bool SoftUpdates::before_write(os::Outgoing& write) {
+  if (!Scheme::before_write(write)) return false;
+  BlockNotes& notes = blocks_[write.key];
+  const WriteNumber number = ++notes.issued;
+  bool undone = false;
+  if (const auto first = first_inode_in(write.key)) undone = undo_inodes(write, *first, number);
+  if (notes.indirect) undone = undo_indirect(write, notes) || undone;
+  if (!notes.adds.empty()) undone = undo_adds(write, notes, number) || undone;
+  if (notes.allocation) carry(*notes.allocation, number);
+  for (Remove& one : notes.removes) carry(one, number);
+  for (FreeBlocks& one : notes.frees) carry(one, number);
+  if (!undone)
+    for (SizeSafe& one : notes.sizes) carry(one, number);
+  notes.undone.push_back(undone);
+  return true;
+}
+
+void SoftUpdates::satisfied(const AllocSafe& allocation) {
+  if (allocation.holder == 0) {
+    const auto notes = inodes_.find(allocation.inode);
+    if (notes == inodes_.end()) return;
+    for (AllocDirect& one : notes->second.allocations)
+      if (one.slot == allocation.slot) one.initialised = true;
+    return;
+  }
+  const auto holder = blocks_.find(Volume::place(allocation.holder));
+  if (holder == blocks_.end() || !holder->second.indirect) return;
+  IndirectNotes& indirect = *holder->second.indirect;
+  std::erase_if(indirect.allocations, [&](const AllocIndirect& one) {
+    if (one.slot != allocation.slot) return false;
+    store32(indirect.safe, std::size_t{one.slot} * 4, one.at);
+    return true;
+  });
+}
+
+void SoftUpdates::shown(const os::BufferKey& holder, const SizeSafe& size) {
+  const auto notes = inodes_.find(size.inode);
+  if (notes == inodes_.end()) return;
+  for (GrownSize& one : notes->second.sizes)
+    if (one.block == size.block) std::erase(one.waits_for, holder);
+}
+
+void SoftUpdates::inode_written(InodeNotes& notes, WriteNumber completed) {
+  std::erase_if(notes.sizes, [&](const GrownSize& one) { return arrived(one, completed); });
+  std::erase_if(notes.allocations, [&](AllocDirect& one) {
+    if (!arrived(one, completed)) return false;
+    if (!one.frees.empty())
+      work([this, extents = std::move(one.frees)] { (void)volume_.free_extents(extents); });
+    return true;
+  });
+  std::erase_if(notes.adds, [&](const AddSafe& one) {
+    if (!arrived(one, completed)) return false;
+    const auto add = adds_.find(one.add);
+    if (add == adds_.end()) return true;
+    invariant(add->second.waits_for > 0, "soft updates: an entry waits for less than nothing");
+    --add->second.waits_for;
+    return true;
+  });
+  std::erase_if(notes.frees, [&](FreeBlocks& one) {
+    if (!arrived(one, completed)) return false;
+    work([this, extents = std::move(one.extents)] { (void)volume_.free_extents(extents); });
+    return true;
+  });
+  if (!notes.free_file || !arrived(*notes.free_file, completed)) return;
+  auto file = std::make_shared<FreeFile>(std::move(*notes.free_file));
+  notes.free_file.reset();
+  work([this, file] {
+    (void)volume_.free_extents(file->extents);
+    (void)volume_.free_inode(file->number, file->directory);
+    for (const auto& removal : file->removals) drop(removal);
+  });
+}
+
+void SoftUpdates::block_written(const os::BufferKey& key, BlockNotes& notes) {
+  const WriteNumber completed = notes.completed;
+  const std::vector<AddId> adds = notes.adds;
+  for (const AddId id : adds) {
+    Add& add = adds_.at(id);
+    if (!arrived(add, completed)) continue;
+    for (const auto& removal : add.replaced) work([this, removal] { drop(removal); });
+    forget_add(id);
+  }
+  std::erase_if(notes.removes, [&](const Remove& one) {
+    if (!arrived(one, completed)) return false;
+    work([this, removal = one.removal] { drop(removal); });
+    return true;
+  });
+  std::erase_if(notes.frees, [&](FreeBlocks& one) {
+    if (!arrived(one, completed)) return false;
+    work([this, extents = std::move(one.extents)] { (void)volume_.free_extents(extents); });
+    return true;
+  });
+  std::erase_if(notes.sizes, [&](const SizeSafe& one) {
+    if (!arrived(one, completed)) return false;
+    shown(key, one);
+    return true;
+  });
+  if (notes.allocation && arrived(*notes.allocation, completed)) {
+    const AllocSafe allocation = *notes.allocation;
+    notes.allocation.reset();
+    satisfied(allocation);
+  }
+}
+
+/// What a write carried that did not arrive waits for the next one.
+void SoftUpdates::put_back(const os::BufferKey& key, BlockNotes& notes) {
+  const auto not_carried = [&](auto& note) {
+    if (note.carried == notes.completed) note.carried = 0;
+  };
+  if (const auto first = first_inode_in(key)) {
+    const InodeNumber end = *first + volume_.geometry.inodes_per_block();
+    for (auto at = inodes_.lower_bound(*first); at != inodes_.end() && at->first < end; ++at) {
+      std::for_each(at->second.allocations.begin(), at->second.allocations.end(), not_carried);
+      std::for_each(at->second.sizes.begin(), at->second.sizes.end(), not_carried);
+      std::for_each(at->second.adds.begin(), at->second.adds.end(), not_carried);
+      std::for_each(at->second.frees.begin(), at->second.frees.end(), not_carried);
+      if (at->second.free_file) not_carried(*at->second.free_file);
+    }
+  }
+  for (const AddId id : notes.adds) not_carried(adds_.at(id));
+  std::for_each(notes.removes.begin(), notes.removes.end(), not_carried);
+  std::for_each(notes.frees.begin(), notes.frees.end(), not_carried);
+  std::for_each(notes.sizes.begin(), notes.sizes.end(), not_carried);
+  if (notes.allocation) not_carried(*notes.allocation);
+}
+
+void SoftUpdates::after_write(const os::BufferKey& key, os::RequestId, model::Status status) {
+  const auto found = blocks_.find(key);
+  if (found == blocks_.end() || found->second.undone.empty()) return;
+  BlockNotes& notes = found->second;
+  ++notes.completed;
+  invariant(notes.completed + notes.undone.size() == notes.issued + 1,
+            "soft updates: a write has come back that never went");
+  const bool undone = notes.undone.front();
+  notes.undone.pop_front();
+  if (status != model::Status::ok) {
+    put_back(key, notes);
+    return;
+  }
+  if (undone) volume_.cache.mark_dirty(key);
+  if (const auto first = first_inode_in(key)) {
+    const InodeNumber end = *first + volume_.geometry.inodes_per_block();
+    for (auto at = inodes_.lower_bound(*first); at != inodes_.end() && at->first < end;) {
+      inode_written(at->second, notes.completed);
+      at = at->second.empty() ? inodes_.erase(at) : std::next(at);
+    }
+  }
+  block_written(key, notes);
+  if (notes.empty()) blocks_.erase(found);
+}
+
+}  // namespace headcrash::ufs

@@ -1,0 +1,319 @@
+// Plans by name, runs one by one (schemes_campaign.h).
+#include "harness/campaign/schemes/schemes_campaign.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/explorer/in_process/benches.h"
+#include "harness/explorer/in_process/confirm.h"
+#include "harness/explorer/in_process/io_errors.h"
+#include "harness/run/text_hash.h"
+#include "harness/workload/catalogue.h"
+#include "plugin/base/scratch_folder.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/wall_clock.h"
+
+namespace headcrash::campaign {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kToldEvery = 500;  // trials
+constexpr std::size_t kFailuresKept = 20;
+constexpr std::size_t kFailuresOfControls = 3;  // one would do
+constexpr std::uint64_t kStatesWithFaults = 150;
+constexpr std::uint64_t kSmallCacheOneIn = 3;
+/// Of a run whose last image is damaged: others look at the states before it. A control has to be caught.
+constexpr std::uint64_t kStatesWithDamage = 10, kStatesOfDamagedControls = 300;
+constexpr std::uint64_t kDamagedImages = 100;        // of one run
+constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // that people can read
+
+using SchemeTrial = SchemesPlan::Trial;
+
+class SchemesRun {
+ public:
+  SchemesRun(const SchemesCampaign& campaign, const CampaignOptions& options, db::Database& database,
+             const run::StoredRun& run, const fs::path& scratch)
+      : campaign_(campaign),
+        options_(options),
+        database_(database),
+        run_(run),
+        benches_(scratch),
+        scratch_(scratch) {}
+
+  Result<void> trial(const SchemeTrial& trial, CampaignProgress& progress) {
+    const base::Stopwatch watch;
+    const auto workload = parse_schemes_workload(trial.workload);
+    if (!workload) return pass_on(workload);
+    const auto operations = workload::make_workload({.name = workload->name});
+    if (!operations) return pass_on(operations);
+    const auto disk = benches_.get(workload->disk, *trial.system);
+    if (!disk) return pass_on(disk);
+    auto run = run_options(trial, *workload, (*disk)->formatted);
+    if (!run) return pass_on(run);
+    in_process::ExplorationOptions how{.budget = budget(trial, *workload),
+                                       .run = *std::move(run),
+                                       .failures_kept = failures_kept(trial),
+                                       .interrupted = options_.interrupted,
+                                       .contradicted = &contradicted_};
+    if (workload->damage)
+      how.damage = {.seed = run::hash_text(trial.key(), campaign_.seed) % kSeedsMost,
+                    .images = kDamagedImages};
+    auto explored = (*disk)->bench.explore(*trial.system, *operations, how, scratch_ / "run.hcrec");
+    if (!explored && workload->damage)
+      return fail(fmt::format("{}/{}/{}: {}", campaign_.name(), trial.system->name(), trial.workload,
+                              explored.error().subject),
+                  explored.error().problem, explored.error().remedy);
+    if (!explored) return pass_on(explored);
+    if (options_.interrupted != nullptr && *options_.interrupted) return {};
+    const base::Stopwatch again;
+    // Of a control nobody wants to know how few writes it takes.
+    const auto minimise = trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
+    if (const auto confirmed =
+            in_process::confirm_failures((*disk)->formatted, *trial.system, *operations, how,
+                                         scratch_ / "again.hcrec", minimise, *explored);
+        !confirmed)
+      return pass_on(confirmed);
+    confirm_ms_ = again.ms();
+    faults_ = workload->faults ? faults_of(*workload, how.run, *operations, *explored) : Faults{};
+    db::TrialRecord record = row(trial, *explored);
+    record.operations = static_cast<std::int64_t>(operations->size());
+    record.wall_ms = watch.ms();
+    const auto kept = database_.record_trial(run_.id, record);
+    if (!kept) return pass_on(kept);
+    ++progress.done;
+    progress.running = record.key;
+    progress.trial = &record;
+    const bool told = !trial.system->control() && !oracle::keeps_promises(worst_);
+    if (options_.on_progress && (told || progress.done % kToldEvery == 0)) options_.on_progress(progress);
+    progress.trial = nullptr;
+    failed_ = failed_ || told;
+    caught_ = caught_ || (trial.system->control() && !oracle::keeps_promises(worst_));
+    return {};
+  }
+
+  bool contradicted() const { return contradicted_; }
+
+  /// Nothing that comes can change what is known: a scheme has failed, or the one control was caught.
+  bool known() const {
+    return failed_ ||
+           (caught_ && !campaign_.scheme.empty() && campaign_.scheme.find(',') == std::string::npos);
+  }
+
+ private:
+  std::size_t failures_kept(const SchemeTrial& trial) const {
+    if (options_.stop_at_first) return 1;
+    return trial.system->control() ? kFailuresOfControls : kFailuresKept;
+  }
+
+  std::uint64_t budget(const SchemeTrial& trial, const SchemesWorkload& workload) const {
+    std::uint64_t most = campaign_.budget;
+    if (workload.faults) most = kStatesWithFaults;
+    if (workload.damage) most = trial.system->control() ? kStatesOfDamagedControls : kStatesWithDamage;
+    return std::min(campaign_.budget, most);
+  }
+
+  /// In the elevator's order as it always was; each shuffled one has pauses of its own, too.
+  Result<in_process::RunOptions> run_options(const SchemeTrial& trial, const SchemesWorkload& workload,
+                                             const in_process::FormattedDisk& formatted) const {
+    in_process::RunOptions run{
+        .seed = workload.order == 0 ? campaign_.seed : run::hash_text(trial.workload, campaign_.seed),
+        .order = workload.order,
+        .unmount = workload.damage.has_value()};
+    if (!workload.faults) return run;
+    auto faults = in_process::draw_faults(formatted, *workload.faults);
+    if (!faults) return pass_on(faults);
+    run.faults = *std::move(faults);
+    run.cache_bytes = *workload.faults % kSmallCacheOneIn == 0 ? 256U << 10 : 2U << 20;
+    return run;
+  }
+
+  /// In words, for whoever looks at a trial that failed.
+  struct Faults {
+    std::string summary, operations;
+  };
+  static Faults faults_of(const SchemesWorkload& workload, const in_process::RunOptions& run,
+                          std::span<const workload::Operation> operations,
+                          const in_process::ExplorationResult& explored) {
+    const in_process::MetFaults& met = explored.run.met;
+    Faults faults{
+        .summary = fmt::format("; faults of seed {}: {}; {} requests failed, {} syncs, {}", *workload.faults,
+                               in_process::format(run.faults), met.failed_requests, met.failed_syncs,
+                               met.ended_by.empty() ? "no other operation" : "then " + met.ended_by)};
+    faults.operations = "; operations:";
+    for (const workload::Operation& one : operations.first(explored.run.executed))
+      faults.operations += "\n" + workload::format(one);
+    return faults;
+  }
+
+  db::TrialRecord row(const SchemeTrial& trial, const in_process::ExplorationResult& explored) {
+    db::TrialRecord record{.key = trial.key(),
+                           .filesystem = trial.system->full_name(),
+                           .device = "stage",
+                           .workload = trial.workload.substr(0, trial.workload.find('/')),
+                           .seed = static_cast<std::int64_t>(campaign_.seed),
+                           .clock = "virtual",
+                           .cut = "every state",
+                           .expected = "clean"};
+    if (trial.system->control()) record.control = "damage";
+    record.started_at = base::now_utc();
+    judge(explored, record);
+    for (const in_process::StrategyCoverage& part : explored.coverage)
+      record.coverage.push_back({.strategy = std::string(states::name(part.found.strategy)),
+                                 .space = part.found.space,
+                                 .generated = static_cast<std::int64_t>(part.found.generated),
+                                 .distinct_states = static_cast<std::int64_t>(part.found.distinct),
+                                 .checked = static_cast<std::int64_t>(part.checked),
+                                 .bound = bound_of(part)});
+    for (const adapters::Counter& counter : explored.recovery) {
+      const auto count = static_cast<std::int64_t>(counter.value);
+      record.coverage.push_back({.strategy = std::string(kOtherRecovery) + std::string(counter.name),
+                                 .space = static_cast<double>(count),
+                                 .generated = count,
+                                 .distinct_states = count,
+                                 .checked = count});
+    }
+    const auto damaged = static_cast<std::int64_t>(explored.damage.damaged + explored.damage.cut);
+    if (damaged > 0)
+      record.coverage.push_back({.strategy = "damage",
+                                 .space = 0x1p64,  // seeds
+                                 .generated = damaged,
+                                 .distinct_states = damaged,
+                                 .checked = damaged,
+                                 .bound = "drawn from a seed"});
+    const auto checked = static_cast<std::int64_t>(explored.checked);
+    record.steps.push_back({"record", 1, explored.record_ms});
+    record.steps.push_back({"load", 1, explored.load_ms});
+    if (damaged > 0) record.steps.push_back({"damage", damaged, explored.damage_ms});
+    if (!explored.failures.empty())
+      record.steps.push_back({"confirm", static_cast<std::int64_t>(explored.failures.size()), confirm_ms_});
+    for (std::size_t i = 0; i < in_process::kStepKinds; ++i)
+      record.steps.push_back({std::string(in_process::name(static_cast<in_process::StepKind>(i))), checked,
+                              explored.step_ms.at(i)});
+    for (const in_process::ExploredState& failure : explored.failures)
+      record.states.push_back(state(trial, failure));
+    return record;
+  }
+
+  /// The driver's rules narrow the space itself, and only what was generated has been put to them.
+  static std::string bound_of(const in_process::StrategyCoverage& part) {
+    if (part.forbidden == 0) return part.found.bound;
+    return fmt::format("{}{}the driver's rules forbid {}", part.found.bound,
+                       part.found.bound.empty() ? "" : "; ", part.forbidden);
+  }
+
+  void judge(const in_process::ExplorationResult& explored, db::TrialRecord& record) {
+    worst_ = oracle::Verdict::clean;
+    if (explored.run.failure || explored.checked == 0) {
+      worst_ = oracle::Verdict::harness_error;
+      record.summary = explored.run.failure ? "the workload failed before any cut: " + *explored.run.failure
+                                            : "there was no state to check";
+      if (explored.run.failure) record.summary += faults_.summary + faults_.operations;
+    } else {
+      worst_ = explored.verdicts.rbegin()->first;
+      record.summary = fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more{}",
+                                   explored.clean, explored.checked, explored.forbidden, faults_.summary);
+      for (std::size_t i = 0; i < explored.recovery.size(); ++i)
+        record.summary += fmt::format("{}{} {}", i == 0 ? "; of the other recovery: " : ", ",
+                                      explored.recovery[i].value, explored.recovery[i].name);
+      const adapters::DamageCounts& damage = explored.damage;
+      if (damage.damaged > 0)
+        record.summary += fmt::format(
+            "; {} damaged images and {} cuts in their repair are put right, {} of them as far as there is "
+            "room",
+            damage.damaged, damage.cut, damage.left);
+    }
+    record.verdict = oracle::name(worst_);
+  }
+
+  db::CrashStateRecord state(const SchemeTrial& trial, const in_process::ExploredState& failure) const {
+    const in_process::StateOutcome& outcome = failure.outcome;
+    db::CrashStateRecord record{.name = failure.state,
+                                .strategy = std::string(states::name(failure.strategy)),
+                                .digest = failure.digest,
+                                .verdict = std::string(oracle::name(outcome.judgement.verdict)),
+                                .summary = outcome.judgement.summary,
+                                .wall_ms = failure.wall_ms};
+    if (outcome.persisted) record.persisted_operation = static_cast<std::int64_t>(*outcome.persisted);
+    for (const oracle::Finding& finding : outcome.findings)
+      record.findings.push_back({std::string(oracle::name(finding.kind)),
+                                 std::string(oracle::name(finding.tier)), finding.path, finding.expected,
+                                 finding.found});
+    record.failure = db::FailureRecord{
+        .confirmed = failure.confirmed,
+        .disagreement = failure.disagreement,
+        .tier = std::string(
+            oracle::name(outcome.findings.empty() ? oracle::Tier::integrity : outcome.findings.front().tier)),
+        .minimised_state = failure.minimised_state,
+        .account = outcome.judgement.summary + faults_.summary + faults_.operations,
+        .replay = fmt::format("headcrash campaign {}/{}/{}", campaign_.name(), trial.system->name(),
+                              trial.workload)};
+    return record;
+  }
+
+  const SchemesCampaign& campaign_;
+  bool contradicted_ = false;
+  const CampaignOptions& options_;
+  db::Database& database_;
+  const run::StoredRun& run_;
+  in_process::Benches benches_;
+  fs::path scratch_;
+  double confirm_ms_ = 0;
+  Faults faults_;  ///< of the trial
+  oracle::Verdict worst_ = oracle::Verdict::clean;
+  bool failed_ = false, caught_ = false;
+};
+
+}  // namespace
+
+Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
+                                             const CampaignOptions& options) {
+  const auto plan = SchemesPlan::create(campaign, options.shard);
+  if (!plan) return pass_on(plan);
+  auto database = db::Database::open(options.database, db::Database::Access::read_write);
+  if (!database) return pass_on(database);
+  // Four: with families, disks, orders, faults and damage.
+  const std::string configuration =
+      fmt::format("{} four {} {} seq2={} seed={} budget={}", campaign.name(), campaign.scheme,
+                  campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);
+  const auto run = run::open_run(*database, {.kind = "campaign",
+                                             .name = campaign.name(),
+                                             .configuration = configuration,
+                                             .seed = campaign.seed,
+                                             .digest = configuration,
+                                             .shard = options.shard,
+                                             .trials = plan->size(),
+                                             .resume = options.resume,
+                                             .redo_errors = options.redo_errors});
+  if (!run) return pass_on(run);
+  if (run->finished_before)
+    return CampaignOutcome{
+        .run = run->id, .planned = plan->size(), .done_before = plan->size(), .finished_before = true};
+  const auto scratch = base::ScratchFolder::make();
+  if (!scratch) return pass_on(scratch);
+  SchemesRun runner(campaign, options, *database, *run, scratch->path());
+  CampaignOutcome outcome{.run = run->id, .planned = plan->size()};
+  CampaignProgress progress{.planned = plan->size()};
+  for (std::uint64_t number = 0; number < plan->size(); ++number) {
+    const SchemeTrial trial = plan->at(number);
+    if (run->finished.contains(trial.key())) {
+      ++outcome.done_before;
+      ++progress.done;
+      continue;
+    }
+    if (const auto done = runner.trial(trial, progress); !done) {
+      if (!runner.contradicted()) return pass_on(done);
+      outcome.contradiction = done.error();
+      return outcome;
+    }
+    outcome.interrupted = options.interrupted != nullptr && *options.interrupted;
+    if (outcome.interrupted) return outcome;
+    ++outcome.done_now;
+    if (options.stop_at_first && runner.known()) return outcome;
+  }
+  if (const auto finished = database->finish_run(run->id); !finished) return pass_on(finished);
+  return outcome;
+}
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,298 @@
+// Numbers and what they stand for (schemes_plan.h).
+#include "harness/campaign/schemes/schemes_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <span>
+
+#include "harness/explorer/in_process/lab_disks.h"
+#include "harness/workload/ace.h"
+
+namespace headcrash::campaign {
+namespace {
+
+constexpr std::string_view kAllSchemes = "all";
+constexpr std::uint64_t kOrders =
+    6;  // of what is not tried in each of two: the elevator's, and shuffled ones
+
+/// What the whole campaign has of a family, and where.
+struct FamilyShare {
+  std::string_view name, disk;
+  std::uint64_t count = 0;
+  /// Of each: two that follow each other are one with a slow processor and one with a fast one.
+  std::uint64_t orders = 1;
+  /// False: only when it is asked for. With few faults a control may come out clean, and would make a shard
+  /// of the whole invalid.
+  bool in_whole = true;
+};
+constexpr std::array kFamilies = std::to_array<FamilyShare>({
+    {"reuse", "tiny", 16},
+    {"nearly-full", "tiny", 16},
+    {"nearly-full", "deep", 16},
+    {"crumbs", "tiny", 10},
+    {"no-room", "tiny", 4},
+    {"no-room", "deep", 2},
+    {"full-users", "tiny", 6, 2},
+    {"full-users", "deep", 6, 2},
+    {"truncation", "tiny", 12},
+    {"truncation", "deep", 8},
+    {"indirect", "deep", 20},
+    {"fragments", "tiny", 12},
+    {"regrowth", "plain", 40},
+    {"regrowth", "tiny", 12},
+    {"directories", "deep", 12},
+    {"renames", "tiny", 12},
+    {"exchanges", "tiny", 6},
+    {"exchanges", "plain", 6},
+    {"long-renames", "deep", 4},
+    {"moves", "tiny", 12},
+    {"replacements", "tiny", 10},
+    {"large-directories", "deep", 12},
+    {"large-directories", "plain", 3},
+    {"journal-wrap", "deep", 3},
+    {"journal-wrap", "used", 1},
+    {"open-files", "tiny", 10},
+    {"overwrites", "tiny", 8},
+    {"crowded", "tiny", 8},
+    {"appends", "tiny", 4},
+    {"appends", "plain", 4},
+    {"paths", "tiny", 8},
+    {"paths", "deep", 8},
+    {"holes", "deep", 6},
+    {"syncs", "tiny", 6, 2},
+    {"fsyncs", "deep", 8, 2},
+    {"rests", "tiny", 6},
+    {"rests", "plain", 6},
+    {"many-users", "tiny", 8, 2},
+    {"attributes", "tiny", 4, 2},
+    {"attributes", "deep", 6, 2},
+    {"transactions", "tiny", 6, 2},
+    {"transactions", "deep", 6, 2},
+    {"histories", "tiny", 12},
+    {"histories", "deep", 6},
+    {"histories", "used", 6},
+    {"damage", "tiny", 12},
+    {"damage", "deep", 12},
+    {"io-errors", "plain", 8, 1, false},
+    {"io-errors", "tiny", 4, 1, false},
+});
+/// Number N is number N of these, with the faults of seed N.
+constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
+/// Number N is number N of one of these, and what that leaves is damaged.
+constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
+constexpr auto kDamaged = std::to_array<std::string_view>(
+    {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs", "renames",
+     "fragments", "many-users", "truncation", "replacements"});
+
+std::string with_disk_and_order(std::string name, std::string_view disk, std::uint64_t order) {
+  if (disk != in_process::kPlainDisk) name += fmt::format("@{}", disk);
+  if (order != 0) name += fmt::format("~{}", order);
+  return name;
+}
+
+/// Lists that take turns: each is spread evenly over the whole.
+class Turns {
+ public:
+  void add(std::vector<std::string> list) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      places_.emplace_back((static_cast<double>(i) + 0.5) / static_cast<double>(list.size()),
+                           std::move(list[i]));
+  }
+  std::vector<std::string> take() {
+    std::ranges::stable_sort(places_, {}, &Place::first);
+    std::vector<std::string> all;
+    all.reserve(places_.size());
+    for (Place& place : places_) all.push_back(std::move(place.second));
+    return all;
+  }
+
+ private:
+  using Place = std::pair<double, std::string>;
+  std::vector<Place> places_;
+};
+
+std::vector<std::string> members(const FamilyShare& family) {
+  std::vector<std::string> list;
+  for (std::uint64_t i = 0; i < family.count; ++i)
+    for (std::uint64_t order = i + 1; order <= i + family.orders; ++order)
+      list.push_back(with_disk_and_order(fmt::format("{}/{}", family.name, i), family.disk, order % kOrders));
+  return list;
+}
+
+std::vector<std::string> all_of_seq1(std::uint64_t order) {
+  std::vector<std::string> list;
+  const std::uint64_t count = workload::Ace(1).count();
+  for (std::uint64_t i = 0; i < count; ++i)
+    list.push_back(with_disk_and_order(fmt::format("ace-seq1/{}", i), in_process::kPlainDisk, order));
+  return list;
+}
+
+std::vector<std::string> sample_of_seq2(std::uint64_t count, std::uint64_t seed) {
+  std::vector<std::string> list;
+  for (const std::uint64_t number : workload::sample_numbers(workload::Ace(2).count(), count, seed))
+    list.push_back(with_disk_and_order(fmt::format("ace-seq2/{}", number), in_process::kPlainDisk,
+                                       list.size() % kOrders));
+  return list;
+}
+
+bool is_family(std::string_view name) {
+  return std::ranges::find(kFamilies, name, &FamilyShare::name) != kFamilies.end();
+}
+
+/// All have such a disk and, where the image is to be damaged, can judge its repair.
+bool is_possible(const FamilyShare& family, std::span<const adapters::SystemUnderTest* const> systems) {
+  return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {
+    return system->lab_disk(family.disk) &&
+           (family.name != kDamageFamily || system->type().has_repair_trials());
+  });
+}
+
+/// The number behind the last `sign`, which is taken off with it; nothing: there is no such sign.
+Result<std::optional<std::uint64_t>> take_number(std::string_view& text, char sign, std::string_view what) {
+  const std::size_t at = text.rfind(sign);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = text.substr(at + 1);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size())
+    return fail(std::string(text), fmt::format("\"{}\" is no {}", digits, what),
+                "give a number, as in reuse/3@tiny~2^7");
+  text = text.substr(0, at);
+  return number;
+}
+
+}  // namespace
+
+std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name) {
+  const std::size_t end = std::min(name.find('/'), name.size());
+  SchemesCampaign campaign;
+  const auto is_named = [&](const adapters::FileSystemType* type) {
+    return SchemesCampaign{.type = type}.name() == name.substr(0, end);
+  };
+  const auto types = adapters::file_system_types();
+  const auto type = std::ranges::find_if(types, is_named);
+  if (type == types.end()) return {};
+  campaign.type = *type;
+  name.remove_prefix(end);
+  if (name.empty()) return campaign;
+  name.remove_prefix(1);
+  const std::size_t slash = std::min(name.find('/'), name.size());
+  if (name.substr(0, slash) != kAllSchemes) campaign.scheme = name.substr(0, slash);
+  if (slash < name.size()) campaign.workload = name.substr(slash + 1);
+  return campaign;
+}
+
+CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type) {
+  const SchemesCampaign campaign{.type = &type};
+  const auto plan = SchemesPlan::create(campaign);
+  const std::uint64_t trials = plan ? plan->size() : 0;
+  return {.name = campaign.name(),
+          .title = fmt::format("Our own {} under every scheme, without guests: seq-1, some seq-2, families",
+                               type.name()),
+          .takes = trials > 5000 ? "half an hour" : "some minutes",
+          .trials = trials,
+          .states = trials * campaign.budget};
+}
+
+Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
+  SchemesWorkload workload;
+  const std::string whole(text);
+  auto faults = take_number(text, '^', "seed of faults");
+  if (!faults) return pass_on(faults);
+  workload.faults = *faults;
+  const auto order = take_number(text, '~', "order");
+  if (!order) return pass_on(order);
+  workload.order = order->value_or(0);
+  if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
+    workload.disk = text.substr(at + 1);
+    text = text.substr(0, at);
+    if (auto known = in_process::check_lab_disk_name(workload.disk); !known) return pass_on(known);
+  }
+  workload.name = text;
+  if (text.starts_with(kIoErrors)) {
+    std::string_view number = text;
+    const auto seed = take_number(number, '/', "number");
+    if (!seed) return pass_on(seed);
+    if (workload.faults)
+      return fail(whole, "has faults already", "give one of io-errors/7 and histories/7^7");
+    workload.name = std::string(kWithIoErrors) + std::string(text.substr(kIoErrors.size()));
+    workload.faults = *seed;
+  }
+  if (text.starts_with(kDamage)) {
+    std::string_view number = text;
+    const auto seed = take_number(number, '/', "number");
+    if (!seed) return pass_on(seed);
+    if (workload.faults)
+      return fail(whole, "has no unmount that has to succeed", "give one of damage/7 and histories/7^7");
+    workload.damage = *seed;
+    workload.name = fmt::format("{}/{}", kDamaged.at(**seed % kDamaged.size()), **seed);
+  }
+  if (!workload.disk.empty()) return workload;
+  const auto family = std::ranges::find(kFamilies, text.substr(0, text.find('/')), &FamilyShare::name);
+  workload.disk = family == kFamilies.end() ? in_process::kPlainDisk : family->disk;
+  return workload;
+}
+
+Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const run::Shard& shard) {
+  SchemesPlan plan;
+  for (const auto& system : campaign.type->systems()) plan.systems_.push_back(system.get());
+  const std::uint64_t schemes = plan.systems_.size();
+  if (!campaign.scheme.empty()) {
+    plan.systems_.clear();
+    for (std::string_view rest = campaign.scheme; !rest.empty();) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      const auto one = campaign.type->find_system(rest.substr(0, comma));
+      if (!one) return pass_on(one);
+      plan.systems_.push_back(*one);
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  }
+  plan.shard_ = shard;
+  if (campaign.workload.empty()) plan.set_controls_apart();
+  Turns turns;
+  const auto add_families = [&](std::string_view name) {
+    for (const FamilyShare& family : kFamilies)
+      if ((name.empty() ? family.in_whole : family.name == name) && is_possible(family, plan.systems_))
+        turns.add(members(family));
+  };
+  if (campaign.workload == "ace-seq1") {
+    turns.add(all_of_seq1(0));
+  } else if (campaign.workload == "ace-seq2") {
+    plan.seq2_ = workload::Ace(2).count();
+  } else if (is_family(campaign.workload)) {
+    add_families(campaign.workload);
+  } else if (!campaign.workload.empty()) {
+    turns.add({campaign.workload});
+  } else {
+    add_families({});
+    turns.add(all_of_seq1(0));
+    turns.add(all_of_seq1(1));
+    turns.add(sample_of_seq2((campaign.seq2_workloads + schemes - 1) / schemes, campaign.seed));
+  }
+  plan.listed_ = turns.take();
+  const std::uint64_t all = plan.listed_.size() + plan.seq2_;
+  plan.workloads_ = all > shard.index ? (all - shard.index + shard.count - 1) / shard.count : 0;
+  return plan;
+}
+
+void SchemesPlan::set_controls_apart() {
+  std::uint64_t number = 0;
+  std::erase_if(systems_, [&](const adapters::SystemUnderTest* system) {
+    const std::string& workload = system->description().shown_by;
+    if (workload.empty()) return false;
+    if (number++ % shard_.count == shard_.index) controls_.push_back({system, workload});
+    return true;
+  });
+}
+
+SchemesPlan::Trial SchemesPlan::at(std::uint64_t number) const {
+  if (number >= workloads_ * systems_.size()) return controls_.at(number - workloads_ * systems_.size());
+  const std::uint64_t workload = number / systems_.size() * shard_.count + shard_.index;
+  return {.system = systems_.at(number % systems_.size()),
+          .workload = seq2_ != 0 ? fmt::format("ace-seq2/{}", workload) : listed_.at(workload)};
+}
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,414 @@
+// The course of a cell (io_errors_cell.h). While faults are about, the guest is asked directly and not
+// through a GuestSession: warnings of its kernel are a part of what is seen, and end nothing.
+#include "harness/campaign/surveys/io_errors_cell.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "harness/campaign/surveys/failed_requests.h"
+#include "harness/campaign/surveys/io_errors_documents.h"
+#include "harness/campaign/surveys/io_errors_faults.h"
+#include "harness/campaign/surveys/io_errors_verdict.h"
+#include "harness/workload/operation.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/wall_clock.h"
+
+namespace headcrash::campaign {
+namespace {
+
+using nlohmann::json;
+using run::Step;
+using Files = IoErrorFiles;
+using Lines = std::vector<std::string>;
+
+constexpr std::int64_t kStepTimeoutS = 180;
+constexpr std::size_t kKernelWordsMost = 3000;
+constexpr std::uint64_t kBlock = 512;
+
+std::string write_line(std::string_view path, std::uint64_t first_block, std::uint64_t blocks,
+                       std::uint32_t file, std::uint32_t version) {
+  return fmt::format("write {} {} {} {} {}", path, first_block * kBlock, blocks * kBlock, file, version);
+}
+
+class CellRun : private SurveyCellRun {
+ public:
+  CellRun(const IoErrorCell& cell, const adapters::LinuxAdapter& filesystem, const SurveyContext& context)
+      : SurveyCellRun(filesystem, context, context.seed, kStepTimeoutS), cell_(cell) {
+    const bool over = cell.failed == FailedRequest::data_overwrite;
+    written_ = {"a",
+                Files::kFileA,
+                over ? Files::kOverwrittenFrom : Files::kBlocksOfA,
+                Files::kWrittenBlocks,
+                over ? std::optional(Files::kOldVersion) : std::nullopt,
+                Files::kFailedVersion};
+  }
+
+  Result<db::TrialRecord> run();
+
+ private:
+  // What a guest says when it is asked directly: nothing else than an answer is an error here.
+  struct Silence {
+    bool died = false;
+    std::string refusal;  ///< not empty: the agent refused, and lives
+  };
+  tl::expected<json, Silence> ask(const json& request, const vm::EventHandler& on_event = {});
+  std::vector<int> do_all(const Lines& lines);
+  std::vector<oracle::ObservedObject> look(std::string_view how, bool* readable);
+  RangeContent look_at_write(std::string_view how);
+  void arm();
+  void note(std::string step, std::string result) {
+    io_.steps.push_back({std::move(step), std::move(result)});
+  }
+
+  run::Step<void> course();
+  run::Step<void> format_and_set_up();
+  run::Step<void> write_metadata_sooner();
+  bool waits_for_metadata() const {
+    return filesystem_.type == "xfs" && cell_.failed == FailedRequest::metadata;
+  }
+  void work();
+  void sync_and_look();
+  void more_work();
+  void read_mount_state();
+  run::Step<void> end_session();
+  run::Step<void> recover();
+  run::Step<void> check();
+  void judge_tree(const std::vector<oracle::ObservedObject>& tree);
+  void conclude(const std::filesystem::path& recording);
+  run::Step<run::GuestOutcome> exec(const Lines& argv) { return session_->exec(argv); }
+
+  const IoErrorCell& cell_;
+  WrittenRange written_;
+  ArmedFaults faults_;
+  int create_ = kNotReached;              // of a new file, at the end
+  bool gone_ = false;                     // the guest hangs or is dead: only the cut is left
+  std::optional<std::string> malformed_;  ///< of an answer
+  IoErrorOutcome outcome_;
+  db::IoErrorRecord io_;
+};
+
+Result<db::TrialRecord> CellRun::run() {
+  const base::Stopwatch watch;
+  db::TrialRecord record{.key = cell_.key(),
+                         .filesystem = cell_.filesystem,
+                         .device = kSurveyDrive,
+                         .workload = std::string(kIoErrorsName),
+                         .seed = static_cast<std::int64_t>(context_.seed),
+                         .clock = "off",
+                         .cut = std::string(name(cell_.end)),
+                         .verdict = kMeasured,
+                         .expected = "any",
+                         .started_at = base::now_utc()};
+  if (const auto started = start_drive(); !started) return pass_on(started);
+  run::Step<void> done = course();
+  if (done && malformed_) done = run::stop(oracle::Verdict::harness_error, *malformed_);
+  if (interrupted()) return fail(record.key, "interrupted");
+  if (const auto ended = end_guest_and_drive(); !ended) return pass_on(ended);
+  if (done) {
+    conclude(recording());
+    record.summary = io_.surprise;
+  } else {
+    record.verdict =
+        oracle::name(done.error().verdict == oracle::Verdict::clean ? oracle::Verdict::harness_error
+                                                                    : done.error().verdict);
+    record.summary = done.error().summary;
+  }
+  record.operations = static_cast<std::int64_t>(io_.steps.size());
+  io_.failed_request = name(cell_.failed);
+  io_.lasting = cell_.lasting;
+  io_.ending = name(cell_.end);
+  record.io_error = std::move(io_);
+  record.wall_ms = watch.ms();
+  return record;
+}
+
+run::Step<void> CellRun::course() {
+  if (const auto started = start_guest(); !started) return started;
+  if (const auto ready = format_and_set_up(); !ready) return ready;
+  if (!faults_.late) arm();
+  work();
+  if (faults_.late) arm();
+  sync_and_look();
+  more_work();
+  if (const auto ended = end_session(); !ended) return ended;
+  return recover();
+}
+
+tl::expected<json, CellRun::Silence> CellRun::ask(const json& request, const vm::EventHandler& on_event) {
+  if (gone_) return tl::unexpected(Silence{.died = true});
+  auto answer =
+      guest_->call(request, std::chrono::seconds(kStepTimeoutS), on_event, [this] { return interrupted(); });
+  if (answer) return std::move(*answer);
+  if (answer.error().failure == vm::CallFailure::refused)
+    return tl::unexpected(Silence{.refusal = answer.error().text});
+  gone_ = true;
+  if (answer.error().failure == vm::CallFailure::malformed) malformed_ = answer.error().text;
+  const bool died = answer.error().failure == vm::CallFailure::guest_died;
+  outcome_.state = died ? MountState::died : MountState::hung;
+  return tl::unexpected(Silence{.died = true});
+}
+
+/// An answer for each operation. Of an operation that is not a persistence point and reports nothing before the
+/// guest hangs, nobody knows.
+std::vector<int> CellRun::do_all(const Lines& lines) {
+  std::vector<int> answers(lines.size(), 0);
+  std::size_t reported = 0;  // operations before this one have ended
+  const auto on_event = [&](const json& event) {
+    const auto operation = event.value("operation", std::size_t{0});
+    if (operation >= answers.size()) return;
+    answers[operation] = event.value("errno", 0);
+    reported = operation + 1;
+  };
+  const auto answer = ask({{"do", "run"},
+                           {"root", run::kMountPoint},
+                           {"operations", lines},
+                           {"mark", ""},
+                           {"continue_after_failure", true}},
+                          on_event);
+  if (!answer) {
+    for (std::size_t i = reported; i < lines.size(); ++i) answers[i] = kNotReached;
+    if (gone_ && reported < lines.size()) answers[reported] = kHung;
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) note(lines[i], answer_name(answers[i]));
+  return answers;
+}
+
+void CellRun::arm() {
+  for (const std::string& spec : faults_.specs) {
+    const auto added = device_->control().request({{"fault", "add"}, {"spec", spec}});
+    note("fault " + spec, added ? "armed" : added.error().message());
+  }
+}
+
+run::Step<void> CellRun::format_and_set_up() {
+  if (const auto made = make_file_system(); !made) return made;
+  if (const auto sooner = write_metadata_sooner(); !sooner) return sooner;
+  if (const auto mounted = mount_fresh(); !mounted) return mounted;
+  do_all({"create a", write_line("a", 0, Files::kBlocksOfA, Files::kFileA, Files::kOldVersion), "create b",
+          write_line("b", 0, Files::kBlocksOfB, Files::kFileB, Files::kOldVersion)});
+  const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
+  note("sync", settled ? "ok" : "failed");
+  bool readable = false;
+  const auto tree = look("setup", &readable);
+  const auto a = std::ranges::find(tree, std::string("a"), &oracle::ObservedObject::path);
+  if (a == tree.end()) return run::stop(oracle::Verdict::harness_error, "the setup failed");
+  faults_ = faults_of(cell_, filesystem_.type, a->inode);
+  if (const auto said = session_->kernel_log(); !said) return tl::unexpected(said.error());
+  return {};
+}
+
+/// XFS writes metadata to their places when its log has been idle for half a minute, and so the log's
+/// covering records: a second is enough. Only where metadata are waited for, since those records would meet
+/// the others' faults.
+run::Step<void> CellRun::write_metadata_sooner() {
+  if (!waits_for_metadata()) return {};
+  const auto done = exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"});
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
+
+void CellRun::work() {
+  const auto answers =
+      do_all({"open a %a",
+              write_line("%a", written_.first_block, written_.blocks, Files::kFileA, Files::kFailedVersion),
+              "fsync %a", "fsync %a", "close %a", "fsync a"});
+  outcome_.first_fsync = answers[2];
+  outcome_.second_fsync = answers[3];
+  outcome_.reopened_fsync = answers[5];
+}
+
+std::vector<oracle::ObservedObject> CellRun::look(std::string_view how, bool* readable) {
+  std::vector<oracle::ObservedObject> tree;
+  const auto dumped = ask({{"do", "dump"}, {"root", run::kMountPoint}}, [&](const json& event) {
+    if (event.value("event", "") != "entry") return;
+    auto object = oracle::parse_entry(event);
+    if (object && tree.size() < run::kTreeObjectsMost) tree.push_back(std::move(*object));
+    if (!object && !malformed_) malformed_ = object.error().message();
+  });
+  *readable = dumped.has_value();
+  if (!dumped && !gone_) note(fmt::format("read ({})", how), "refused: " + dumped.error().refusal);
+  return tree;
+}
+
+RangeContent CellRun::look_at_write(std::string_view how) {
+  bool readable = false;
+  const auto tree = look(how, &readable);
+  if (gone_) return RangeContent::unseen;
+  const RangeContent content = readable ? content_of(tree, written_) : RangeContent::unreadable;
+  note(fmt::format("read a ({})", how), std::string(name(content)));
+  return content;
+}
+
+/// sync(2) tells nothing; syncfs(2) does. Metadata of XFS follow by themselves.
+void CellRun::sync_and_look() {
+  const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
+  note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().refusal);
+  if (waits_for_metadata())
+    static_cast<void>(ask({{"do", "exec"}, {"argv", {"busybox", "sleep", "4"}}, {"timeout_ms", 60'000}}));
+  const auto answers = do_all({"syncfs", "fsync a"});
+  outcome_.syncfs = answers[0];
+  outcome_.fsync_after_sync = answers[1];
+  outcome_.cached = look_at_write("page cache");
+}
+
+void CellRun::more_work() {
+  const std::uint64_t blocks = Files::kWrittenBlocks;
+  const auto answers =
+      do_all({write_line("a", Files::kLaterFrom, blocks, Files::kFileA, Files::kLaterVersion), "fsync a",
+              write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
+              write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
+  outcome_.later_write = answers[0];
+  // An fsync is asked about a write: where that failed, success says nothing.
+  outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
+  outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
+  create_ = answers[4];
+  outcome_.new_file_fsync = answers[4] != 0 ? answers[4] : answers[5] != 0 ? answers[5] : answers[6];
+  if (gone_) return;
+  read_mount_state();
+  static_cast<void>(ask({{"do", "exec"},
+                         {"argv", {"busybox", "sh", "-c", "echo 3 > /proc/sys/vm/drop_caches"}},
+                         {"timeout_ms", 60'000}}));
+  outcome_.reread = look_at_write("after dropping caches");
+}
+
+/// What /proc/mounts says, and whether a file could be created: that needs no room for data, which may be
+/// bad.
+void CellRun::read_mount_state() {
+  const auto mounts = ask({{"do", "exec"},
+                           {"argv", {"busybox", "grep", run::kMountPoint, "/proc/mounts"}},
+                           {"timeout_ms", 60'000}});
+  if (gone_) return;
+  const std::string line = mounts ? mounts->value("stdout", "") : "";
+  const bool says_ro = line.find(" ro,") != std::string::npos || line.find(" ro ") != std::string::npos;
+  outcome_.state = says_ro || create_ == EROFS ? MountState::read_only
+                   : create_ == 0              ? MountState::read_write
+                                               : MountState::shut_down;
+  note("/proc/mounts", line.substr(0, line.find('\n')));
+}
+
+run::Step<void> CellRun::end_session() {
+  if (const auto log = ask({{"do", "log"}}))
+    io_.kernel_log = log->value("text", "").substr(0, kKernelWordsMost);
+  if (!gone_ && guest_->oops()) note("kernel", *guest_->oops());
+  bool cut = cell_.end == SessionEnd::cut;
+  if (!cut) {
+    const auto unmounted = ask({{"do", "unmount"}, {"target", run::kMountPoint}});
+    note("unmount", unmounted ? "ok" : gone_ ? "hang" : unmounted.error().refusal);
+    if (gone_) cut = true;  // nothing else ends it
+  }
+  if (cut) {
+    if (const auto off = control({{"power", "cut"}}); !off) return off;
+    note("power cut", "");
+  }
+  guest_->kill();
+  if (const auto mended = control({{"fault", "clear"}}); !mended) return mended;
+  if (cut) return control({{"power", "on"}});
+  return {};
+}
+
+run::Step<void> CellRun::recover() {
+  if (const auto started = start_guest(); !started) return started;
+  gone_ = false;
+  std::string why;
+  if (filesystem_.replay_by_mount) {
+    const auto mounted = session_->mount(filesystem_, &why);
+    if (!mounted) return tl::unexpected(mounted.error());
+    if (*mounted)
+      if (auto unmounted = session_->unmount(); !unmounted) return unmounted;
+    note("replay by mount", *mounted ? "ok" : "refused: " + why);
+  } else if (!filesystem_.replay.argv.empty()) {
+    const auto replayed = exec(run::in_guest(filesystem_.replay.argv));
+    if (!replayed) return tl::unexpected(replayed.error());
+    note(fmt::format("{}", fmt::join(filesystem_.replay.argv, " ")),
+         fmt::format("exit {}", replayed->exit_code));
+  }
+  if (auto checked = check(); !checked) return checked;
+  const auto mounted = session_->mount(filesystem_, &why);
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (!*mounted) {
+    outcome_.check = "mount refused: " + why.substr(0, why.find('\n'));
+    outcome_.recovered = RangeContent::unreadable;
+    note("mount", "refused: " + why);
+    return {};
+  }
+  bool readable = false;
+  const auto tree = look("recovered", &readable);
+  if (gone_ || !readable)
+    return run::stop(oracle::Verdict::harness_error, "the recovered tree cannot be read");
+  judge_tree(tree);
+  return session_->unmount();
+}
+
+run::Step<void> CellRun::check() {
+  const auto checked = exec(run::in_guest(filesystem_.check.argv));
+  if (!checked) return tl::unexpected(checked.error());
+  const bool good = filesystem_.check.good(checked->exit_code);
+  outcome_.check = good ? "clean" : "damage";
+  note(fmt::format("{}", fmt::join(filesystem_.check.argv, " ")),
+       good ? "clean" : fmt::format("exit {}: {}", checked->exit_code, checked->output.substr(0, 400)));
+  if (good || filesystem_.repair.argv.empty()) return {};
+  const auto repaired = exec(run::in_guest(filesystem_.repair.argv));
+  if (!repaired) return tl::unexpected(repaired.error());
+  outcome_.check = filesystem_.repair.good(repaired->exit_code) ? "damage repaired" : "damage not repaired";
+  note(fmt::format("{}", fmt::join(filesystem_.repair.argv, " ")),
+       fmt::format("exit {}", repaired->exit_code));
+  return {};
+}
+
+void CellRun::judge_tree(const std::vector<oracle::ObservedObject>& tree) {
+  const auto see = [&](const WrittenRange& range) { return content_of(tree, range); };
+  const std::uint64_t blocks = Files::kWrittenBlocks;
+  outcome_.recovered = see(written_);
+  // Between the later write and the one that fails nobody wrote again.
+  outcome_.rest = see({"a", Files::kFileA, Files::kLaterFrom + blocks, blocks, {}, Files::kOldVersion});
+  outcome_.later =
+      see({"a", Files::kFileA, Files::kLaterFrom, blocks, Files::kOldVersion, Files::kLaterVersion});
+  outcome_.other = see({"b", Files::kFileB, 0, blocks, Files::kOldVersion, Files::kFailedVersion});
+  outcome_.new_file = see({"c", Files::kFileC, 0, blocks, {}, Files::kOldVersion});
+  note("read a (recovered)", std::string(name(outcome_.recovered)));
+  note("read the rest of a, its later write, b, c",
+       fmt::format("{}, {}, {}, {}", name(outcome_.rest), name(outcome_.later), name(outcome_.other),
+                   name(outcome_.new_file)));
+}
+
+void CellRun::conclude(const std::filesystem::path& recording) {
+  outcome_.control = cell_.failed == FailedRequest::none;
+  if (const auto failed = failed_requests(recording, filesystem_.type)) {
+    io_.requests_failed = static_cast<std::int64_t>(failed->count);
+    io_.failed_block = failed->count == 0 ? "" : fmt::format("{} ({})", faults_.what, failed->first);
+  }
+  const auto said = surprises_of(outcome_);
+  io_.surprise = fmt::format("{}", fmt::join(said, "; "));
+  io_.documented = documents_of(cell_, filesystem_.type, outcome_);
+  io_.first_fsync = answer_name(outcome_.first_fsync);
+  io_.second_fsync = answer_name(outcome_.second_fsync);
+  io_.reopened_fsync = answer_name(outcome_.reopened_fsync);
+  io_.sync_fs = answer_name(outcome_.syncfs);
+  io_.fsync_after_sync = answer_name(outcome_.fsync_after_sync);
+  io_.later_fsync = answer_name(outcome_.later_fsync);
+  io_.other_fsync = answer_name(outcome_.other_fsync);
+  io_.new_file_fsync = answer_name(outcome_.new_file_fsync);
+  io_.state = name(outcome_.state);
+  io_.cached = name(outcome_.cached);
+  io_.reread = name(outcome_.reread);
+  io_.recovered = name(outcome_.recovered);
+  io_.rest = name(outcome_.rest);
+  io_.later = name(outcome_.later);
+  io_.other = name(outcome_.other);
+  io_.new_file = name(outcome_.new_file);
+  io_.after_recovery = outcome_.check;
+}
+
+}  // namespace
+
+Result<db::TrialRecord> measure_io_errors(const IoErrorCell& cell, const adapters::LinuxAdapter& filesystem,
+                                          const SurveyContext& context) {
+  return CellRun(cell, filesystem, context).run();
+}
+
+}  // namespace headcrash::campaign

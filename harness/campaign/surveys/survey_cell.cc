@@ -1,0 +1,73 @@
+#include "harness/campaign/surveys/survey_cell.h"
+
+#include "harness/explorer/guests/record_workload.h"
+#include "harness/run/trial_machine.h"
+
+namespace headcrash::campaign {
+namespace {
+
+constexpr std::uint64_t kDriveBytes = 320ULL << 20;  // what mkfs.xfs wants, for all: they share a saved guest
+
+}  // namespace
+
+Result<void> SurveyCellRun::start_drive() {
+  auto started = device::ServedDevice::start({.profile = kSurveyDrive,
+                                              .size_bytes = kDriveBytes,
+                                              .write_cache = true,
+                                              .clock = "off",
+                                              .seed = context_.seed,
+                                              .recording = recording()},
+                                             context_.scratch);
+  if (!started) return pass_on(started);
+  device_ = std::move(*started);
+  return {};
+}
+
+Result<void> SurveyCellRun::end_guest_and_drive() {
+  session_.reset();
+  guest_.reset();
+  return device_->stop();
+}
+
+run::Step<void> SurveyCellRun::control(const nlohmann::json& request) {
+  const auto done = device_->control().request(request);
+  if (!done) return run::stop(oracle::Verdict::harness_error, request.dump() + ": " + done.error().message());
+  return {};
+}
+
+run::Step<void> SurveyCellRun::start_guest() {
+  session_.reset();
+  guest_.reset();  // it owns the console's log in the same folder
+  auto started = run::start_trial_guest({.image = context_.image,
+                                         .accelerator = context_.accelerator,
+                                         .disk_bytes = kDriveBytes,
+                                         .step_timeout_s = step_timeout_s_,
+                                         .seed = run::seed_digits(random_()),
+                                         .interrupted = context_.interrupted,
+                                         .cache = context_.cache,
+                                         .scratch = context_.scratch},
+                                        *device_, filesystem_);
+  if (!started) return run::broken(started.error());
+  guest_ = std::move(started->guest);
+  session_ = std::move(started->session);
+  return std::move(started->met);
+}
+
+run::Step<void> SurveyCellRun::make_file_system() {
+  const auto made = session_->exec(run::in_guest(filesystem_.mkfs.argv, explorer::uuid_from(random_)));
+  if (!made) return tl::unexpected(made.error());
+  if (!filesystem_.mkfs.good(made->exit_code))
+    return run::stop(oracle::Verdict::harness_error, "mkfs failed: " + made->output);
+  return {};
+}
+
+run::Step<void> SurveyCellRun::mount_fresh() {
+  std::string why;
+  const auto mounted = session_->mount(filesystem_, &why);
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (!*mounted)
+    return run::stop(oracle::Verdict::harness_error, "the fresh file system was refused: " + why);
+  return {};
+}
+
+}  // namespace headcrash::campaign

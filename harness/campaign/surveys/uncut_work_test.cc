@@ -1,0 +1,66 @@
+// A list with rests, and what counts as a difference.
+#include "harness/campaign/surveys/uncut_work.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/workload/catalogue.h"
+
+namespace headcrash::campaign {
+namespace {
+
+using workload::Operation;
+using Kind = Operation::Kind;
+
+std::vector<Operation> list_of(const std::string& text) {
+  return workload::parse_operations(text, "list").value();
+}
+
+TEST(UncutWork, RestsWhereNothingIsOpen) {
+  const auto rested = with_rests(list_of("create a\nopen a %f\nfsync %f\nclose %f\ncreate b\n"), 2);
+  ASSERT_EQ(rested.rests, (std::vector<std::size_t>{5, 7}));
+  EXPECT_EQ(rested.operations.size(), 7U);
+  for (const std::size_t rest : rested.rests) EXPECT_EQ(rested.operations[rest - 1].kind, Kind::sync);
+}
+
+TEST(UncutWork, ThreadsMeetBeforeARest) {
+  const auto random = workload::make_workload({.name = "random-threads", .rounds = 200}).value();
+  const auto rested = with_rests(random, 50);
+  EXPECT_GE(rested.rests.size(), 4U);
+  for (const std::size_t rest : rested.rests) EXPECT_EQ(rested.operations[rest - 2].kind, Kind::join);
+  std::vector<Operation> back;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < rested.operations.size(); ++i) {
+    if (next < rested.rests.size() && i + 2 == rested.rests[next]) {
+      ++next, ++i;
+    } else {
+      back.push_back(rested.operations[i]);
+    }
+  }
+  EXPECT_EQ(back, random) << "rests are all that is new";
+}
+
+TEST(UncutWork, NothingButWhatWasDoneMayBeThere) {
+  const auto operations = list_of("mkdir d\ncreate d/a\nlink d/a b\nsync\n");
+  const adapters::LinuxAdapter ufs = adapters::load_adapter("ufs-soft-updates").value();
+  const std::vector<oracle::ObservedObject> right{
+      {.path = "d", .type = FileType::directory, .inode = 3, .links = 2},
+      {.path = "d/a", .inode = 4, .links = 2},
+      {.path = "b", .inode = 4, .links = 2}};
+  const auto found = [&](const std::vector<oracle::ObservedObject>& tree) {
+    return differences(operations, {}, ufs, tree).value().size();
+  };
+  EXPECT_EQ(found(right), 0U);
+  EXPECT_NE(found({right[0], right[1]}), 0U) << "a link is missing, which sync() would not keep on FUSE";
+  auto wrong = right;
+  wrong[2].inode = 5;
+  EXPECT_NE(found(wrong), 0U) << "another file";
+  wrong = right;
+  wrong[1].size_bytes = wrong[2].size_bytes = 1;
+  EXPECT_NE(found(wrong), 0U) << "a byte too many";
+  wrong = right;
+  wrong.push_back({.path = "c", .inode = 6, .links = 1});
+  EXPECT_NE(found(wrong), 0U) << "a file that nobody made";
+}
+
+}  // namespace
+}  // namespace headcrash::campaign

@@ -1,0 +1,272 @@
+// The course of a cell (unsynced_cell.h).
+#include "harness/campaign/surveys/unsynced_cell.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "harness/campaign/surveys/unsynced_ages.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/wall_clock.h"
+#include "plugin/record/recording.h"
+
+namespace headcrash::campaign {
+namespace {
+
+using nlohmann::json;
+using run::Step;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::int64_t kStepMostS = 300;
+constexpr std::uint64_t kUnsyncedSeed = 1996;
+/// Rounds of a second: half as many again as the bound has seconds, so that what must be kept is seen too.
+constexpr std::int64_t kMsPerRound = 1000, kRoundsMore = 6;
+constexpr std::size_t kLastRounds = 3;  ///< after the mark of one of them the power goes
+
+std::uint32_t rounds_of(const UnsyncedCell& cell, std::string_view type) {
+  return static_cast<std::uint32_t>(cell.setting->bound_ms(type) * 3 / 2 / kMsPerRound + kRoundsMore);
+}
+
+struct Timing {
+  std::vector<RestMark> marks;
+  std::int64_t cut_at_ns = 0;
+};
+
+Result<Timing> timing_of(const std::filesystem::path& recording) {
+  auto reader = record::RecordingReader::open(recording);
+  if (!reader) return pass_on(reader);
+  Timing timing;
+  while (true) {
+    const auto next = reader->next();
+    if (!next) return pass_on(next);
+    if (!*next) break;
+    const record::Event& event = **next;
+    if (event.kind == record::Kind::power && event.detail == 0) {
+      timing.cut_at_ns = event.at;
+      return timing;
+    }
+    if (event.kind != record::Kind::mark) continue;
+    const std::string_view text(reinterpret_cast<const char*>(event.payload.data()), event.payload.size());
+    if (const auto operation = workload::parse_persisted_mark(text))
+      timing.marks.push_back({*operation, event.at});
+  }
+  return fail(recording.string(), "holds no power cut", "this is a fault of the harness");
+}
+
+class UnsyncedRun : private SurveyCellRun {
+ public:
+  UnsyncedRun(const UnsyncedCell& cell, const adapters::LinuxAdapter& filesystem,
+              const SurveyContext& context)
+      : SurveyCellRun(filesystem, context, context.seed * 100 + cell.cut, kStepMostS),
+        cell_(cell),
+        workload_(unsynced_workload(rounds_of(cell, filesystem.type))) {
+    filesystem_.mount_options +=
+        (filesystem_.mount_options.empty() || option().empty() ? "" : ",") + option();
+    if (cell.synced) workload_.operations.push_back({.kind = workload::Operation::Kind::sync});
+  }
+
+  Result<db::TrialRecord> run();
+
+ private:
+  std::string option() const { return cell_.setting->mount_option(filesystem_.type); }
+  run::Step<void> course();
+  run::Step<void> format_and_mount();
+  run::Step<void> work_until_cut();
+  run::Step<void> await_cut();
+  run::Step<void> recover();
+  run::Step<void> shell(const std::string& commands);
+  Result<void> conclude(db::TrialRecord& record);
+
+  const UnsyncedCell& cell_;
+  UnsyncedWorkload workload_;
+  std::string cut_;
+  std::vector<oracle::ObservedObject> tree_;
+};
+
+Result<db::TrialRecord> UnsyncedRun::run() {
+  const base::Stopwatch watch;
+  const WritebackSetting& setting = *cell_.setting;
+  db::TrialRecord record{.key = cell_.key(),
+                         .filesystem = cell_.filesystem,
+                         .device = kSurveyDrive,
+                         .workload = std::string(kUnsyncedName),
+                         .seed = static_cast<std::int64_t>(context_.seed),
+                         .clock = "real",
+                         .verdict = kMeasured,
+                         .expected = "any",
+                         .started_at = base::now_utc(),
+                         .variant = std::string(setting.name)};
+  record.operations = static_cast<std::int64_t>(workload_.operations.size());
+  if (cell_.synced) record.control = "keep";
+  if (const auto started = start_drive(); !started) return pass_on(started);
+  const run::Step<void> done = course();
+  if (interrupted()) return fail(record.key, "interrupted");
+  if (const auto ended = end_guest_and_drive(); !ended) return pass_on(ended);
+  record.cut = cut_;
+  if (!done) {
+    record.verdict = oracle::name(done.error().verdict);
+    record.summary = done.error().summary;
+  } else if (const auto concluded = conclude(record); !concluded) {
+    record.verdict = oracle::name(oracle::Verdict::harness_error);
+    record.summary = concluded.error().message();
+  }
+  record.wall_ms = watch.ms();
+  return record;
+}
+
+run::Step<void> UnsyncedRun::course() {
+  if (const auto started = start_guest(); !started) return started;
+  if (const auto ready = format_and_mount(); !ready) return ready;
+  if (const auto worked = work_until_cut(); !worked) return worked;
+  guest_->kill();
+  if (const auto on = control({{"power", "on"}}); !on) return on;
+  if (const auto off = control({{"clock", "off"}}); !off) return off;
+  if (const auto started = start_guest(); !started) return started;
+  return recover();
+}
+
+run::Step<void> UnsyncedRun::shell(const std::string& commands) {
+  const auto done = session_->exec({"busybox", "sh", "-c", commands});
+  if (!done) return tl::unexpected(done.error());
+  if (done->exit_code != 0)
+    return run::stop(oracle::Verdict::harness_error, "the kernel's settings: " + done->output);
+  return {};
+}
+
+run::Step<void> UnsyncedRun::format_and_mount() {
+  if (const auto made = make_file_system(); !made) return made;
+  if (const auto mounted = mount_fresh(); !mounted) return mounted;
+  const std::string commands = cell_.setting->shell_commands(filesystem_.type);
+  if (filesystem_.type != "xfs") return shell(commands);
+  // Its log's worker is set at the mount, and the setting is there when the module is.
+  if (const auto set = shell(commands); !set) return set;
+  if (auto unmounted = session_->unmount(); !unmounted) return unmounted;
+  return mount_fresh();
+}
+
+run::Step<void> UnsyncedRun::work_until_cut() {
+  std::size_t after = workload_.operations.size() - 1;
+  if (!cell_.synced) after = workload_.rests.at(workload_.rests.size() - 1 - random_() % kLastRounds);
+  cut_ = fmt::format("after-mark:{}+{}", workload::persisted_mark(after),
+                     static_cast<std::int64_t>(random_() % kMsPerRound));
+  if (const auto real = control({{"clock", "real"}}); !real) return real;
+  if (const auto armed = control({{"power", "cut"}, {"when", cut_}}); !armed) return armed;
+  if (const auto sent = guest_->send(run::run_request(workload_.operations)); !sent)
+    return run::broken(sent.error());
+  return await_cut();
+}
+
+run::Step<void> UnsyncedRun::await_cut() {
+  const auto deadline = steady_clock::now() + std::chrono::seconds(kStepMostS);
+  while (true) {
+    const auto message = guest_->receive(milliseconds(100));
+    const auto status = device_->control().request({{"power", "status"}});
+    if (!status)
+      return run::stop(oracle::Verdict::harness_error, "waiting for the cut: " + status.error().message());
+    if (status->value("power", "") == "off") return {};
+    if (message && message->contains("ok") && !message->value("ok", false))
+      return run::stop(oracle::Verdict::harness_error,
+                       "the workload failed before the cut: " + message->dump());
+    if (const auto oops = guest_->oops())
+      return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+    if (guest_->malformed()) return run::broken(*guest_->malformed());
+    if (!guest_->alive()) return run::stop(oracle::Verdict::oops, "the guest died before the cut");
+    if (interrupted()) return run::stop(oracle::Verdict::harness_error, "interrupted");
+    if (steady_clock::now() > deadline)
+      return run::stop(oracle::Verdict::hang,
+                       fmt::format("the workload did not reach the cut within {} s", kStepMostS));
+  }
+}
+
+run::Step<void> UnsyncedRun::recover() {
+  if (!filesystem_.replay_by_mount && !filesystem_.replay.argv.empty()) {
+    const auto replayed = session_->exec(run::in_guest(filesystem_.replay.argv));
+    if (!replayed) return tl::unexpected(replayed.error());
+    if (!filesystem_.replay.good(replayed->exit_code))
+      return run::stop(oracle::Verdict::not_repairable, "the replay failed: " + replayed->output);
+  }
+  std::string why;
+  const auto mounted = session_->mount(filesystem_, &why);
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (!*mounted) return run::stop(oracle::Verdict::unmountable, "the mount was refused: " + why);
+  auto tree = session_->dump();
+  if (!tree) return tl::unexpected(tree.error());
+  tree_ = std::move(*tree);
+  return session_->unmount();
+}
+
+Result<void> UnsyncedRun::conclude(db::TrialRecord& record) {
+  const auto timing = timing_of(recording());
+  if (!timing) return pass_on(timing);
+  record.cut_at_ns = timing->cut_at_ns;
+  const auto ages = change_ages(workload_, timing->marks, timing->cut_at_ns, tree_);
+  if (ages.empty()) return fail(cell_.key(), "no round had finished before the cut");
+  const LossSummary summary = summary_of(ages);
+  const WritebackSetting& setting = *cell_.setting;
+  const std::string& type = filesystem_.type;
+  db::PhaseRecord phase{.name = "workload", .clock = "real"};
+  phase.model_ms = static_cast<double>(timing->cut_at_ns - timing->marks.front().at_ns) / 1e6;
+  phase.metrics = {{"loss.expire", "ms", static_cast<double>(setting.expire_ms)},
+                   {"loss.writeback", "ms", static_cast<double>(setting.writeback_ms)},
+                   {"loss.commit", "ms", static_cast<double>(setting.commit_ms(type))},
+                   {"loss.bound", "ms", static_cast<double>(setting.bound_ms(type))},
+                   {"loss.oldest_lost", "ms", summary.oldest_lost_ms},
+                   {"loss.newest_kept", "ms", summary.newest_kept_ms},
+                   {"loss.lost", "", static_cast<double>(summary.lost)},
+                   {"loss.kept", "", static_cast<double>(summary.kept)},
+                   {"loss.bytes", "bytes", static_cast<double>(summary.lost_bytes)}};
+  for (const ChangeAge& each : ages)
+    phase.metrics.push_back(
+        {fmt::format("age.{}.{}.{}", each.lost ? "lost" : "kept", each.kind, each.operation), "ms",
+         each.age_ms});
+  record.phases.push_back(std::move(phase));
+  record.summary = fmt::format("{} of {} changes lost, the oldest {:.1f} s old", summary.lost, ages.size(),
+                               summary.oldest_lost_ms / 1000);
+  return {};
+}
+
+}  // namespace
+
+Result<db::TrialRecord> measure_unsynced(const UnsyncedCell& cell, const adapters::LinuxAdapter& filesystem,
+                                         const SurveyContext& context) {
+  return UnsyncedRun(cell, filesystem, context).run();
+}
+
+Result<CampaignOutcome> run_unsynced_campaign(const UnsyncedCampaign& campaign,
+                                              const CampaignOptions& options) {
+  const auto cells = unsynced_cells(campaign, options.shard);
+  if (!cells) return pass_on(cells);
+  std::map<std::string, SurveySubject> subjects;
+  for (const UnsyncedCell& cell : *cells) {
+    if (subjects.contains(cell.filesystem)) continue;
+    auto subject = survey_subject(cell.filesystem, options.cache);
+    if (!subject) return pass_on(subject);
+    subjects.emplace(cell.filesystem, std::move(*subject));
+  }
+  Survey survey{.name = std::string(kUnsyncedName),
+                .configuration = fmt::format("{} {} {} {} seed={}", kUnsyncedName, campaign.all,
+                                             campaign.filesystem, campaign.setting, kUnsyncedSeed),
+                .seed = kUnsyncedSeed,
+                .guest_kernel = cells->empty() ? "" : subjects.begin()->second.image.kernel_version,
+                .accelerator = vm::probe_accelerator(options.cache).accelerator};
+  for (const UnsyncedCell& cell : *cells) {
+    const SurveySubject& subject = subjects.at(cell.filesystem);
+    const auto measure = [&, cell, accelerator = survey.accelerator](const std::filesystem::path& scratch) {
+      return measure_unsynced(cell, subject.adapter,
+                              {.image = subject.image,
+                               .accelerator = accelerator,
+                               .cache = options.cache,
+                               .scratch = scratch,
+                               .seed = kUnsyncedSeed,
+                               .interrupted = options.interrupted});
+    };
+    survey.cells.push_back({cell.key(), measure});
+  }
+  return run_survey(std::move(survey), options);
+}
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,49 @@
+// Looks a machine's parts up (array_disk.h).
+#include "harness/campaign/trial/array_disk.h"
+
+#include <fmt/format.h>
+
+#include "plugin/model/faults/faults.h"
+#include "plugin/model/core/store.h"
+#include "plugin/profiles/build.h"
+
+namespace headcrash::campaign {
+namespace {
+
+constexpr const char* kStageDiskName = "hd0";  // as a stage calls it (plugin/stages/rebuilt_machine.h)
+
+Result<void> check_faults(const profiles::Plan& plan, const std::vector<std::string>& faults) {
+  for (const std::string& text : faults) {
+    const auto fault = model::parse_fault(text);
+    if (!fault) return pass_on(fault);
+    if (const auto device = profiles::device_of(plan, *fault); !device)
+      return fail("fault " + text, fmt::format("there is no device \"{}\"", fault->device),
+                  device.error().remedy);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
+                                    const adapters::LinuxAdapter& filesystem, std::uint64_t bytes) {
+  if (!machine.is_array()) {
+    if (machine.faults_in_recovery().empty()) return bytes;
+    return fail("fault " + machine.faults_in_recovery().front(), "is of no machine",
+                "a stage by itself is one medium that keeps its bytes; name an array");
+  }
+  if (filesystem.log_size_bytes != 0)
+    return fail(filesystem.name, "has an external log, which cannot be combined with an array",
+                "choose another file system, or no array");
+  auto stack = profiles::load_stack(machine.profile);
+  if (!stack) return pass_on(stack);
+  if ((*stack)->below.empty())
+    return fail(machine.profile, "is one drive, not an array",
+                "leave it out: the crash states of one drive follow from its writes");
+  const auto plan = profiles::plan({{kStageDiskName, std::move(*stack), bytes, std::nullopt}});
+  if (!plan) return pass_on(plan);
+  if (const auto known = check_faults(*plan, machine.faults_in_recovery()); !known) return pass_on(known);
+  return plan->all.front().sectors * model::kSectorBytes;
+}
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,452 @@
+// A workload recorded, its crash states explored, its failures told (explored_trial.h).
+#include "harness/campaign/trial/explored_trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/explorer/guests/exploration.h"
+#include "harness/explorer/reproduce/failure_report.h"
+#include "harness/workload/catalogue.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/wall_clock.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::campaign {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRecording = "workload.hcrec";
+const std::string kPermitted = "permitted: ";  ///< before what an application's documents do not promise
+/// A failure that is like earlier ones of its cell is reported, but not minimised again; a control's is what
+/// it is there for, and never made small.
+constexpr std::size_t kMinimisedOfKind = 3;
+constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
+constexpr std::size_t kSeenAgain =
+    3;  ///< failures of one kind that are looked at again where none is described
+
+run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
+                                             const explorer::FormattedDisk& disk,
+                                             const std::vector<workload::Operation>& operations,
+                                             const fs::path& recording) {
+  const auto record_it = [&] {
+    return cell.application
+               ? explorer::record_application(guest, cell.filesystem, disk, *cell.application, recording)
+               : explorer::record_workload(guest, cell.filesystem, disk, operations, recording);
+  };
+  if (!cell.write_through) return record_it();
+  // The guest that was set must be the one that works: a load may have had to restore another.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const auto loaded = guest.load(
+        {.recording = fs::absolute(disk.recording), .state = disk.state, .faults = guest.machine().faults});
+    if (!loaded) return tl::unexpected(loaded.error());
+    if (const auto set = guest.set_write_through(true); !set) return tl::unexpected(set.error());
+    const std::size_t set_guest = guest.restores();
+    auto recorded = record_it();
+    const bool replaced = guest.restores() != set_guest;
+    if (!replaced) {
+      // Also after an error: the next trial uses this guest. One that cannot be set back is replaced.
+      const auto reset = guest.set_write_through(false);
+      if (recorded && !reset) return tl::unexpected(reset.error());
+    }
+    if (!recorded || !replaced) return recorded;
+  }
+  return run::stop(oracle::Verdict::harness_error,
+                   "every guest was replaced while its disk was set to \"write through\"");
+}
+
+/// Of one trial; the worker's guest is used by it alone.
+class ExploredTrial {
+ public:
+  ExploredTrial(const ExplorationContext& context, const TrialPlan& plan, const fs::path& artefacts,
+                explorer::StageGuest& guest, std::map<std::string, std::size_t>& minimised)
+      : context_(context),
+        plan_(plan),
+        cell_(*plan.cell),
+        artefacts_(artefacts),
+        guest_(guest),
+        minimised_(minimised) {}
+
+  Result<db::TrialRecord> run(const std::function<void(const std::string&)>& on_phase);
+
+ private:
+  Result<std::vector<workload::Operation>> operations() const;
+  run::Step<void> explore_and_tell(const std::vector<workload::Operation>& operations,
+                                   const std::function<void(const std::string&)>& on_phase);
+  run::Step<explorer::ExplorationResult> explore(const explorer::RecordedWorkload& recorded,
+                                                 const std::function<void(const std::string&)>& on_phase);
+  /// An application may promise less than its file system does.
+  adapters::Expectation expected() const {
+    const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;
+    return by_filesystem || !cell_.application ? cell_.filesystem.expected : cell_.application->expected;
+  }
+  void keep_coverage(const explorer::ExplorationResult& result);
+  void keep_steps(const explorer::ExplorationResult& result);
+  void keep_state(const explorer::StateOutcome& outcome);
+  void tell_failure(const explorer::FormattedDisk& disk, const explorer::RecordedWorkload& recorded,
+                    const explorer::ConfirmedFailure& failure);
+  void judge(const explorer::ExplorationResult& result);
+  void keep_artefacts();
+  bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
+  void step(const std::string& name, std::int64_t count, double ms) {
+    if (count > 0) record_.steps.push_back({name, count, ms});
+  }
+
+  const ExplorationContext& context_;
+  const TrialPlan& plan_;
+  const ExploredCell& cell_;
+  const fs::path& artefacts_;
+  explorer::StageGuest& guest_;
+  std::map<std::string, std::size_t>& minimised_;
+  db::TrialRecord record_;
+  bool worth_keeping_ = false;
+  double minimise_ms_ = 0;  ///< of all failures
+};
+
+Result<std::vector<workload::Operation>> ExploredTrial::operations() const {
+  if (cell_.application) return std::vector<workload::Operation>{};
+  if (!cell_.operations.empty()) return workload::parse_operations(cell_.operations, plan_.key);
+  return workload::make_workload({.name = plan_.workload,
+                                  .seed = plan_.seed,
+                                  .rounds = static_cast<std::uint32_t>(cell_.rounds),
+                                  .trial = plan_.number});
+}
+
+Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::string&)>& on_phase) {
+  const base::Stopwatch watch;
+  const auto list = operations();
+  if (!list) return pass_on(list);
+  guest_.put_under(cell_.machine);
+  record_.key = plan_.key;
+  record_.filesystem = cell_.filesystem.name;
+  record_.device = "stage";
+  record_.workload = cell_.workload;
+  record_.seed = static_cast<std::int64_t>(plan_.seed);
+  record_.clock = "off";
+  record_.cut = "every state";
+  record_.expected = adapters::name(expected());
+  if (cell_.control) record_.control = std::string(name(*cell_.control));
+  record_.variant = variant(cell_);
+  record_.started_at = base::now_utc();
+  record_.operations = static_cast<std::int64_t>(list->size());
+  const auto done = explore_and_tell(*list, on_phase);
+  if (interrupted()) return fail(plan_.key, "interrupted");
+  if (!done) {
+    record_.verdict = oracle::name(done.error().verdict);
+    record_.summary = done.error().summary;
+    worth_keeping_ = true;
+  }
+  keep_artefacts();
+  record_.wall_ms = watch.ms();
+  return std::move(record_);
+}
+
+run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Operation>& operations,
+                                                const std::function<void(const std::string&)>& on_phase) {
+  base::Stopwatch watch;
+  on_phase("format");
+  auto disk = context_.disks->get(cell_, context_.campaign->seed, guest_);
+  if (!disk) return tl::unexpected(disk.error());
+  disk->options.delay_us = static_cast<std::uint32_t>(context_.campaign->explore->answer_delay_us);
+  disk->options.slow = context_.campaign->explore->slow;
+  disk->options.slow_us = static_cast<std::uint32_t>(context_.campaign->explore->slow_us);
+  disk->options.seed = plan_.seed;
+  step("format", 1, watch.lap());
+  on_phase("record");
+  const auto recorded = record(guest_, cell_, *disk, operations, artefacts_ / kRecording);
+  if (!recorded) return tl::unexpected(recorded.error());
+  step("record", 1, watch.ms());
+  if (recorded->failure) return run::stop(oracle::Verdict::workload_failed, *recorded->failure);
+  const auto result = explore(*recorded, on_phase);
+  if (!result) return tl::unexpected(result.error());
+  keep_coverage(*result);
+  keep_steps(*result);
+  if (interrupted()) return {};
+  watch.lap();
+  for (const explorer::ConfirmedFailure& failure : result->failures) {
+    on_phase(
+        fmt::format("{} failures to describe, {}", result->failures.size(), failure.outcome.full_name()));
+    tell_failure(*disk, *recorded, failure);
+    if (interrupted()) return {};
+  }
+  const auto told = static_cast<std::int64_t>(result->failures.size());
+  step("minimise", told, minimise_ms_);
+  step("tell failures", told, watch.ms() - minimise_ms_);
+  judge(*result);
+  return {};
+}
+
+run::Step<explorer::ExplorationResult> ExploredTrial::explore(
+    const explorer::RecordedWorkload& recorded, const std::function<void(const std::string&)>& on_phase) {
+  const Exploration& settings = *context_.campaign->explore;
+  explorer::ExplorationOptions options;
+  for (const std::string& word : cell_.strategies) {
+    const auto strategy = states::parse_strategy(word);
+    if (!strategy) return run::broken(strategy.error());
+    options.explore.strategies.push_back(*strategy);
+  }
+  options.explore.seed = plan_.seed;
+  options.explore.budget = static_cast<std::uint64_t>(cell_.budget);
+  options.explore.reorder_per_cut = static_cast<std::uint64_t>(settings.reorder_per_cut);
+  options.explore.atomic_sectors =
+      static_cast<std::uint32_t>(settings.atomic_write_bytes / model::kSectorBytes);
+  options.in_guest_share = settings.in_guest_share;
+  options.failures_confirmed = static_cast<std::size_t>(settings.confirm);
+  if (!context_.describes_failures)
+    options.failures_confirmed = std::min(options.failures_confirmed, kSeenAgain);
+  options.interrupted = context_.interrupted;
+  options.on_state = [&](const explorer::StateOutcome& outcome) {
+    keep_state(outcome);
+    if (record_.states.size() % 20 == 1) on_phase(fmt::format("{} states", record_.states.size()));
+  };
+  const std::vector<explorer::StageGuest*> guests{&guest_};
+  auto result = explorer::explore(guests, cell_.filesystem, recorded, options);
+  if (!result) return run::broken(result.error());
+  return std::move(*result);
+}
+
+void ExploredTrial::keep_state(const explorer::StateOutcome& outcome) {
+  db::CrashStateRecord state;
+  state.name = outcome.full_name();
+  state.strategy = states::name(outcome.strategy);
+  state.digest = outcome.digest;
+  if (outcome.persisted_operation)
+    state.persisted_operation = static_cast<std::int64_t>(*outcome.persisted_operation);
+  state.verdict = oracle::name(outcome.judgement.verdict);
+  if (!oracle::keeps_promises(outcome.judgement.verdict) || outcome.recovery.refused_as_cut)
+    state.summary = outcome.judgement.summary;
+  else if (!outcome.permitted.empty())
+    state.summary = kPermitted + outcome.permitted;
+  state.in_guest = outcome.in_guest_only;
+  state.wall_ms = outcome.wall_ms;
+  for (const oracle::Finding& finding : outcome.findings) {
+    state.findings.push_back({std::string(oracle::name(finding.kind)),
+                              std::string(oracle::name(finding.tier)), finding.path, finding.expected,
+                              finding.found});
+  }
+  record_.states.push_back(std::move(state));
+}
+
+void ExploredTrial::keep_coverage(const explorer::ExplorationResult& result) {
+  for (const states::Coverage& part : result.coverage) {
+    const std::string strategy(states::name(part.strategy));
+    record_.coverage.push_back(
+        {.strategy = strategy,
+         .space = part.space,
+         .generated = static_cast<std::int64_t>(part.generated),
+         .distinct_states = static_cast<std::int64_t>(part.distinct),
+         .checked = std::ranges::count(record_.states, strategy, &db::CrashStateRecord::strategy),
+         .bound = part.bound});
+  }
+}
+
+void ExploredTrial::keep_steps(const explorer::ExplorationResult& result) {
+  const auto checked = static_cast<std::int64_t>(result.checked);
+  std::int64_t generated = 0;
+  for (const states::Coverage& part : result.coverage) generated += static_cast<std::int64_t>(part.generated);
+  step("generate", generated, result.generate_ms);
+  double known_ms = result.generate_ms;
+  for (std::size_t i = 0; i < explorer::kStepKinds; ++i) {
+    step(std::string(explorer::name(static_cast<explorer::StepKind>(i))), checked, result.step_ms.at(i));
+    known_ms += result.step_ms.at(i);
+  }
+  step("confirm", static_cast<std::int64_t>(result.sampled + result.failures.size()),
+       std::max(0.0, result.wall_ms - known_ms));
+}
+
+void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
+                                 const explorer::RecordedWorkload& recorded,
+                                 const explorer::ConfirmedFailure& failure) {
+  worth_keeping_ = true;
+  const auto state =
+      std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
+  if (state == record_.states.end()) return;
+  db::FailureRecord told{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
+  told.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
+  told.account = failure.outcome.judgement.summary;
+  told.tier = failure.outcome.findings.empty() ? oracle::name(oracle::Tier::integrity)
+                                               : oracle::name(failure.outcome.findings.front().tier);
+  if (failure.confirmed && context_.describes_failures) {
+    const std::string kind = cell_name(cell_) + " " + state->verdict + " " + told.tier;
+    const bool make_small = !cell_.control && minimised_[kind]++ < kMinimisedOfKind;
+    explorer::ReportOptions options{.recordings = artefacts_,
+                                    .replay = "headcrash replay " + plan_.key,
+                                    .limit = kOnlyTell,
+                                    .state_checks = 0,
+                                    .interrupted = context_.interrupted};
+    if (make_small) {
+      options.limit = kMinimise;
+      options.state_checks = explorer::ReportOptions{}.state_checks;
+      if (context_.campaign->explore->minimise_operations) {
+        options.record = [&](explorer::StageGuest& guest, const std::vector<workload::Operation>& operations,
+                             const fs::path& recording) {
+          return record(guest, cell_, disk, operations, recording);
+        };
+      }
+    }
+    const auto report = explorer::report_failure(guest_, cell_.filesystem, recorded, failure, options);
+    if (report) {
+      minimise_ms_ += report->minimise_ms;
+      told = {.confirmed = report->confirmed,
+              .disagreement = report->disagreement,
+              .tier = report->tier,
+              .operations = report->operations,
+              .minimised_state = report->minimised_state,
+              .account = report->account,
+              .replay = report->replay};
+    } else {
+      told.account += "\n(no description could be written: " + report.error().message() + ")";
+    }
+  }
+  state->failure = std::move(told);
+}
+
+/// The worst that was confirmed. What was seen once and not again is the laboratory's fault, and said to be
+/// so; so is what it could not do at all, with the first reason.
+void ExploredTrial::judge(const explorer::ExplorationResult& result) {
+  const oracle::Judgement* worst = nullptr;
+  const oracle::Judgement* undone = nullptr;
+  std::string differed;
+  std::size_t unchecked = 0, unconfirmed = 0;
+  for (const explorer::ConfirmedFailure& failure : result.failures) {
+    const auto state =
+        std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
+    const bool again = state != record_.states.end() && state->failure && state->failure->confirmed;
+    const oracle::Judgement& judgement = failure.outcome.judgement;
+    if (again && (worst == nullptr || judgement.verdict > worst->verdict)) worst = &judgement;
+    if (again) continue;
+    const bool done = judgement.verdict != oracle::Verdict::harness_error;
+    ++(done ? unconfirmed : unchecked);
+    if (!done && undone == nullptr) undone = &judgement;
+    if (done && differed.empty() && state != record_.states.end() && state->failure)
+      differed = state->failure->disagreement;
+  }
+  const std::string of = fmt::format("{} states", result.checked);
+  if (worst != nullptr) {
+    record_.verdict = oracle::name(worst->verdict);
+    record_.summary =
+        fmt::format("{} of {} failed; the worst: {}", result.checked - result.clean, of, worst->summary);
+  } else if (undone != nullptr) {
+    record_.verdict = oracle::name(oracle::Verdict::harness_error);
+    record_.summary = fmt::format("{} of {} could not be checked: {}", unchecked, of, undone->summary);
+  } else if (unconfirmed > 0) {
+    record_.verdict = oracle::name(oracle::Verdict::harness_error);
+    record_.summary = fmt::format("{} of {} failed once and not again on a fresh guest{}{}", unconfirmed, of,
+                                  differed.empty() ? "" : ": ", differed);
+  } else if (result.checked == 0) {
+    record_.verdict = oracle::name(oracle::Verdict::harness_error);
+    record_.summary = "there was no state to check";
+  } else {
+    const bool replayed = std::ranges::any_of(record_.states, [](const db::CrashStateRecord& state) {
+      return state.verdict == oracle::name(oracle::Verdict::replayed);
+    });
+    record_.verdict = oracle::name(replayed ? oracle::Verdict::replayed : oracle::Verdict::clean);
+    record_.summary = fmt::format("everything promised is there in all {}", of);
+    const auto less = std::ranges::count_if(record_.states, [](const db::CrashStateRecord& state) {
+      return state.summary.starts_with(kPermitted);
+    });
+    if (less > 0)
+      record_.summary += fmt::format("; in {} of them less than was reported, as is permitted", less);
+  }
+}
+
+void ExploredTrial::keep_artefacts() {
+  std::error_code error;
+  if (!worth_keeping_ && !context_.campaign->explore->keep) {
+    fs::remove_all(artefacts_, error);
+    return;
+  }
+  const fs::path recording = artefacts_ / kRecording;
+  for (const auto& [kind, path] :
+       {std::pair{"recording", recording}, std::pair{"workload", explorer::operations_file(recording)}}) {
+    const auto bytes = fs::file_size(path, error);
+    if (error) continue;
+    record_.artefacts.push_back(
+        {kind, fs::relative(path, context_.database_folder, error), static_cast<std::int64_t>(bytes)});
+  }
+  for (int number = 1;; ++number) {
+    const fs::path leg = explorer::leg_recording(recording, number);
+    const auto bytes = fs::file_size(leg, error);
+    if (error) break;
+    record_.artefacts.push_back({fmt::format("leg-{}", number),
+                                 fs::relative(leg, context_.database_folder, error),
+                                 static_cast<std::int64_t>(bytes)});
+  }
+  if (fs::is_empty(artefacts_, error)) fs::remove(artefacts_, error);
+}
+
+}  // namespace
+
+run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell, std::uint64_t uuid_seed,
+                                                       explorer::StageGuest& guest) {
+  // Strategies and faults do not change what mkfs makes.
+  const std::string called = cell.filesystem.name + (cell.prefill ? "" : "+new-disk") +
+                             (cell.machine.is_array() ? "." + cell.machine.name() : "");
+  Disk* disk = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    disk = &disks_[called];
+  }
+  const std::lock_guard lock(disk->mutex);
+  if (disk->disk) return *disk->disk;
+  auto made = make(cell, called, uuid_seed, guest);
+  // A hang may have been the host's; a command that is missing stays missing.
+  if (made || made.error().verdict == oracle::Verdict::harness_error) disk->disk = made;
+  return made;
+}
+
+run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, const std::string& called,
+                                                        std::uint64_t uuid_seed,
+                                                        explorer::StageGuest& guest) const {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return run::broken({folder_.string(), error.message(), "make the database's folder writable"});
+  const fs::path recording = folder_ / (called + ".hcrec");
+  const explorer::DiskOptions options{.used = cell.prefill};
+  if (fs::exists(recording, error)) {  // of the resumed run
+    const auto run = states::RunHistory::load(recording);
+    if (run && !(*run)->tail_error())
+      return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
+  }
+  // Recordings name it as their base: it gets its name when it is whole.
+  const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
+  auto made = explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);
+  if (!made) return made;
+  fs::rename(draft, recording, error);
+  if (error) return run::broken({recording.string(), error.message(), ""});
+  made->recording = recording;
+  return made;
+}
+
+/// A server that died takes its guest with it; the next trial gets new ones. So does a file system with a
+/// kernel of its own, or with a log on a disk of its own.
+Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
+  if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes) return {};
+  lab_.reset();
+  auto lab = explorer::Lab::start(1, {.image = image,
+                                      .accelerator = context_.accelerator,
+                                      .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
+                                      .disk_bytes = context_.campaign->size_bytes,
+                                      .log_bytes = log_bytes,
+                                      .cache = context_.cache,
+                                      .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
+                                      .interrupted = context_.interrupted});
+  if (!lab) return pass_on(lab);
+  lab_ = std::move(*lab);
+  image_key_ = image.key;
+  log_bytes_ = log_bytes;
+  return {};
+}
+
+Result<db::TrialRecord> ExplorationWorker::run(
+    const TrialPlan& plan, const fs::path& artefacts,
+    const std::function<void(const std::string& phase)>& on_phase) {
+  const auto ready =
+      make_ready(context_.images->at(guest_of(*plan.filesystem)), plan.filesystem->log_size_bytes);
+  if (!ready) return pass_on(ready);
+  return ExploredTrial(context_, plan, artefacts, lab_->guest(0), minimised_).run(on_phase);
+}
+
+}  // namespace headcrash::campaign

@@ -1,0 +1,66 @@
+// Which states of an exploration have a known finding (known_finding.h).
+#include "harness/campaign/trial/known_finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headcrash::campaign {
+namespace {
+
+using oracle::Verdict;
+
+Verdict verdict_of(const db::CrashStateRecord& state) {
+  return oracle::verdict_named(state.verdict);
+}
+
+/// A tree that was not judged has no findings: there the verdict is what is looked for.
+bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
+  if (known.what.empty()) return state.verdict == known.verdict;
+  return std::ranges::any_of(state.findings, [&](const db::FindingRecord& each) {
+    return known.what.contains({each.kind, each.tier});
+  });
+}
+
+/// It failed, and its tree was not judged: what is looked for may be in it.
+bool hides_its_tree(const db::CrashStateRecord& state) {
+  return state.findings.empty() && verdict_of(state) >= Verdict::not_repairable;
+}
+
+}  // namespace
+
+SoughtFinding look_for(const KnownFinding& known, const db::TrialRecord& trial) {
+  SoughtFinding sought;
+  std::size_t with_it = 0, hidden = 0, others = 0;
+  for (const db::CrashStateRecord& state : trial.states) {
+    if (has(state, known)) {
+      ++with_it;
+      if (sought.state == nullptr && state.failure && state.failure->confirmed) sought.state = &state;
+    } else if (hides_its_tree(state)) {
+      ++hidden;
+    } else if (!oracle::keeps_promises(verdict_of(state))) {
+      ++others;
+    }
+  }
+  const std::size_t all = trial.states.size();
+  oracle::Judgement& judgement = sought.judgement;
+  judgement.verdict = Verdict::harness_error;
+  if (sought.state != nullptr) {
+    judgement = {verdict_of(*sought.state),
+                 fmt::format("the recorded finding is there in {} of {} states", with_it, all)};
+  } else if (all == 0) {
+    judgement.summary = trial.summary;
+  } else if (with_it > 0) {
+    judgement.summary = fmt::format(
+        "the recorded finding was there in {} of {} states, and not again on a fresh guest", with_it, all);
+  } else if (hidden > 0) {
+    judgement.summary =
+        fmt::format("the trees of {} of {} states were not seen: {}", hidden, all, trial.summary);
+  } else {
+    judgement = {Verdict::clean, fmt::format("the recorded finding is in none of {} states", all)};
+    if (others > 0) judgement.summary += fmt::format("; {} of them fail in another way", others);
+  }
+  return sought;
+}
+
+}  // namespace headcrash::campaign

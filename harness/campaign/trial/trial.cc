@@ -1,0 +1,506 @@
+// One trial, step by step (trial.h).
+//
+// A step either goes on or ends the trial with a judgement: a hang, an oops, an unmountable file system.
+// Faults of headcrash itself become the verdict harness-error, so that one bad trial never takes the campaign
+// with it.
+#include "harness/campaign/trial/trial.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "harness/campaign/trial/recorded_run.h"
+#include "harness/campaign/surveys/uncut_work.h"
+#include "harness/device/served_device.h"
+#include "harness/explorer/guests/record_workload.h"
+#include "harness/oracle/oracle.h"
+#include "harness/run/guest_session.h"
+#include "harness/run/phases.h"
+#include "harness/run/recovery.h"
+#include "harness/run/trial_machine.h"
+#include "harness/workload/catalogue.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/wall_clock.h"
+#include "plugin/model/core/simulation.h"
+
+namespace headcrash::campaign {
+namespace {
+
+using nlohmann::json;
+using run::Step;
+using run::stop;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::size_t kConsoleLines = 1000;
+constexpr std::size_t kIoSampleMost = 2000;
+constexpr std::size_t kFewPoints = 6;
+constexpr std::size_t kOperationsToACompare = 2000;
+
+double seconds_in_ns(std::int64_t seconds) {
+  return static_cast<double>(seconds) * static_cast<double>(model::kSecondNs);
+}
+
+class TrialRun : private run::RecoveryGuest {
+ public:
+  TrialRun(const TrialPlan& plan, const TrialContext& context)
+      : plan_(plan),
+        context_(context),
+        campaign_(*context.campaign),
+        random_(plan.seed),
+        recovery_(*plan.filesystem, *this) {}
+
+  Result<db::TrialRecord> run();
+
+ private:
+  Result<void> start_device();
+  run::Step<void> work_to_verdict();
+  run::Step<void> start_guest(const std::string& phase);
+  run::Step<void> format_and_mount();
+  run::Step<void> begin_work();
+  run::Step<void> work_until_cut();
+  run::Step<void> await_cut();
+  run::Step<void> work_to_the_end();
+  void note(const json& message) {
+    if (auto failure = run::failure_of(message, operations_)) failure_ = std::move(failure);
+    const auto failed = run::failed_operation_of(message);
+    if (failed && failed_operations_.size() < operations_.size()) failed_operations_.push_back(*failed);
+  }
+  run::Step<void> power_cycle();
+  run::Step<void> rest_until(double model_ns);
+  run::Step<void> replay();
+  run::Step<void> check();
+  run::Step<void> look();
+  void judge();
+  Result<std::vector<oracle::Finding>> findings_in(std::optional<std::size_t> persisted) const;
+  void keep_findings(const std::vector<oracle::Finding>& findings);
+  void keep_artefacts();
+  void end_guest();
+
+  run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv) override;
+  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override;
+  run::Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
+  void log(std::string_view text) override { recovery_log_ += text; }
+  run::Step<bool> mount();
+  run::Step<void> begin(const std::string& phase);
+  run::Step<void> end(std::optional<int> exit_code = std::nullopt) {
+    return run::as_step(phases_->end(exit_code));
+  }
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  void keep(const std::string& kind, const std::string& file_name);
+
+  const TrialPlan& plan_;
+  const TrialContext& context_;
+  const Campaign& campaign_;
+  std::mt19937_64 random_;
+  db::TrialRecord record_;
+  std::vector<workload::Operation> operations_;
+  std::vector<std::size_t> rests_;  // with cut_after_unmount
+  std::vector<workload::FailedOperation> failed_operations_;
+  std::optional<std::string> failure_;  ///< of an operation that ended the workload
+  std::unique_ptr<device::ServedDevice> device_;
+  std::unique_ptr<vm::Guest> guest_;
+  std::unique_ptr<run::GuestSession> session_;
+  std::optional<run::PhaseClock> phases_;
+  run::Recovery recovery_;
+  std::string recovery_log_;
+  std::optional<Error> unusable_;
+  std::optional<int> exit_code_;  // of the last command
+};
+
+Result<db::TrialRecord> TrialRun::run() {
+  const base::Stopwatch watch;
+  record_.key = plan_.key;
+  record_.filesystem = plan_.filesystem->name;
+  record_.device = std::filesystem::path(plan_.profile).stem();
+  record_.seed = static_cast<std::int64_t>(plan_.seed);
+  record_.clock = campaign_.clock;
+  record_.expected = adapters::name(plan_.filesystem->expected);
+  if (plan_.filesystem->expected == adapters::Expectation::loss)
+    record_.control = std::string(name(Control::lose));
+  record_.started_at = base::now_utc();
+  const workload::WorkloadRequest request{.name = campaign_.workload,
+                                          .seed = plan_.seed,
+                                          .rounds = static_cast<std::uint32_t>(campaign_.rounds),
+                                          .trial = plan_.number,
+                                          .fill_bytes = campaign_.fill_bytes};
+  Result<std::vector<workload::Operation>> list = workload::make_workload(request);
+  if (!list) return pass_on(list);
+  operations_ = std::move(*list);
+  if (campaign_.cut_after_unmount) {
+    auto rested = with_rests(operations_, kOperationsToACompare);
+    operations_ = std::move(rested.operations), rests_ = std::move(rested.rests);
+  }
+  record_.workload = campaign_.workload;
+  recovery_log_ = fmt::format("workload {}\n", workload::numbered_name(request));
+  record_.operations = static_cast<std::int64_t>(operations_.size());
+
+  if (const auto started = start_device(); !started) return pass_on(started);
+  const run::Step<void> worked = work_to_verdict();
+  if (context_.interrupted != nullptr && *context_.interrupted) return fail(plan_.key, "interrupted");
+  if (unusable_) return tl::unexpected(*unusable_);
+  if (worked) {
+    judge();
+  } else {
+    record_.verdict = oracle::name(worked.error().verdict);
+    record_.summary = worked.error().summary;
+  }
+  keep_artefacts();
+  record_.late = run::came_late(record_.phases);
+  record_.wall_ms = watch.ms();
+  return std::move(record_);
+}
+
+Result<void> TrialRun::start_device() {
+  auto started = run::start_trial_machine({.disk = {.profile = plan_.profile,
+                                                    .size_bytes = campaign_.size_bytes,
+                                                    .write_cache = campaign_.write_cache,
+                                                    .tear = campaign_.tear,
+                                                    .virtual_time = campaign_.virtual_time,
+                                                    .clock = campaign_.setup_clock,
+                                                    .seed = plan_.seed,
+                                                    .recording = context_.artefacts / "recording.hcrec"},
+                                           .log_profile = campaign_.log_profile},
+                                          *plan_.filesystem, context_.scratch);
+  if (!started) return pass_on(started);
+  device_ = std::move(*started);
+  phases_.emplace(device_->control(), record_.phases);
+  return {};
+}
+
+run::Step<void> TrialRun::work_to_verdict() {
+  using Part = run::Step<void> (TrialRun::*)();
+  const Part work = campaign_.cut_after_unmount ? &TrialRun::work_to_the_end : &TrialRun::work_until_cut;
+  const Part parts[] = {&TrialRun::format_and_mount,
+                        work,
+                        &TrialRun::power_cycle,
+                        &TrialRun::replay,
+                        &TrialRun::check,
+                        &TrialRun::look};
+  if (const run::Step<void> started = start_guest("restore"); !started) return started;
+  for (const Part part : parts) {
+    if (context_.interrupted != nullptr && *context_.interrupted)
+      return run::stop(oracle::Verdict::harness_error, "interrupted");
+    if (const run::Step<void> done = (this->*part)(); !done) return done;
+    if (const auto oops = guest_->oops())
+      return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+  }
+  return {};
+}
+
+run::Step<void> TrialRun::begin(const std::string& phase) {
+  if (context_.on_phase) context_.on_phase(phase);
+  return run::as_step(phases_->begin(phase));
+}
+
+/// Restores a guest and makes sure that it sees this server's disk and no cached page of another one.
+run::Step<void> TrialRun::start_guest(const std::string& phase) {
+  if (const run::Step<void> began = begin(phase); !began) return began;
+  session_.reset();
+  guest_.reset();  // it owns the console log in the same folder
+  const std::uint64_t high = random_(), low = random_();
+  auto started = run::start_trial_guest({.image = context_.image,
+                                         .accelerator = context_.accelerator,
+                                         .memory_mib = campaign_.memory_mib,
+                                         .disk_bytes = campaign_.size_bytes,
+                                         .step_timeout_s = campaign_.step_timeout_s,
+                                         .seed = fmt::format("{:016x}{:016x}", high, low),
+                                         .interrupted = context_.interrupted,
+                                         .cache = context_.cache,
+                                         .scratch = context_.scratch},
+                                        *device_, *plan_.filesystem);
+  if (!started && record_.phases.empty()) unusable_ = started.error();  // no trial can get further
+  if (!started) return run::stop(oracle::Verdict::hang, started.error().message());
+  guest_ = std::move(started->guest);
+  session_ = std::move(started->session);
+  if (!started->met) return std::move(started->met);
+  return end();
+}
+
+run::Step<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
+  run::Step<run::GuestOutcome> outcome = run::with_tool_remedy(session_->exec(argv), *plan_.filesystem);
+  if (!outcome) return outcome;
+  exit_code_ = outcome->exit_code;
+  log(fmt::format("$ {}\n{}exit {}\n\n", fmt::join(argv, " "), outcome->output, outcome->exit_code));
+  return outcome;
+}
+
+/// True when it was taken; what the command or a refusing kernel said goes into the log.
+run::Step<bool> TrialRun::mount() {
+  std::string why;
+  const run::Step<bool> mounted =
+      run::with_tool_remedy(session_->mount(*plan_.filesystem, &why), *plan_.filesystem);
+  if (mounted && !*mounted) log(fmt::format("$ mount\n{}\n\n", why));
+  return mounted;
+}
+
+run::Step<void> TrialRun::format_and_mount() {
+  if (const run::Step<void> began = begin("mkfs"); !began) return began;
+  const auto made = exec(run::in_guest(plan_.filesystem->mkfs.argv, explorer::uuid_from(random_)));
+  if (!made) return tl::unexpected(made.error());
+  if (!plan_.filesystem->mkfs.good(made->exit_code)) {
+    return run::stop(oracle::Verdict::harness_error,
+                     fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
+  }
+  if (const run::Step<void> ended = end(made->exit_code); !ended) return ended;
+  const auto mounted = mount();
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (!*mounted)
+    return run::stop(oracle::Verdict::harness_error,
+                     "the fresh file system could not be mounted:\n" + recovery_log_);
+  return {};
+}
+
+/// The cut is armed relative to a persistence point out of the middle half of the workload; a short workload
+/// ends with the one that it is about.
+run::Step<void> TrialRun::work_until_cut() {
+  std::vector<std::size_t> points;
+  for (std::size_t i = 0; i < operations_.size(); ++i)
+    if (workload::is_persistence_point(operations_[i])) points.push_back(i);
+  const std::size_t point =
+      points.size() < kFewPoints
+          ? points.back()
+          : points[points.size() / 4 + below(std::max<std::size_t>(points.size() / 2, 1))];
+  const double span_ms = campaign_.cut_latest_ms - campaign_.cut_earliest_ms;
+  const double delay_ms = campaign_.cut_earliest_ms + span_ms * static_cast<double>(below(1'000'000)) / 1e6;
+  record_.cut = fmt::format("after-mark:{}+{:.6f}", workload::persisted_mark(point), delay_ms);
+
+  if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}}); !armed)
+    return run::broken(armed.error());
+  if (const run::Step<void> began = begin_work(); !began) return began;
+  if (const auto sent = guest_->send(run::run_request(operations_)); !sent) return run::broken(sent.error());
+  return await_cut();
+}
+
+run::Step<void> TrialRun::begin_work() {
+  if (const run::Step<void> set = run::as_step(device_->set_clock(campaign_.clock)); !set) return set;
+  if (const run::Step<void> began = begin("workload"); !began) return began;
+  for (const std::string& fault : campaign_.faults) {
+    if (const auto added = device_->control().request({{"fault", "add"}, {"spec", fault}}); !added)
+      return run::broken(added.error());
+  }
+  return {};
+}
+
+/// The cut afterwards tells whether an unmount leaves everything on the disk.
+run::Step<void> TrialRun::work_to_the_end() {
+  record_.cut = "after the unmount";
+  if (const run::Step<void> began = begin_work(); !began) return began;
+  auto worked = work_and_compare(*session_, {.operations = operations_, .rests = rests_}, *plan_.filesystem);
+  if (!worked) return tl::unexpected(worked.error());
+  failed_operations_ = std::move(worked->failed_operations);
+  if (!worked->findings.empty()) {
+    keep_findings(worked->findings);
+    const oracle::Judgement judgement = oracle::judge_trial({}, worked->findings);
+    return stop(judgement.verdict, fmt::format("while it was mounted, after {} operations: {}",
+                                               worked->operations, judgement.summary));
+  }
+  if (const run::Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
+  if (const auto cut = device_->control().request({{"power", "cut"}}); !cut) return run::broken(cut.error());
+  return end();
+}
+
+run::Step<void> TrialRun::await_cut() {
+  const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
+  while (true) {
+    const auto message = guest_->receive(milliseconds(20));
+    const auto status = device_->control().request({{"power", "status"}});
+    if (!status) return run::broken(status.error());
+    if (message) note(*message);
+    if (status->value("power", "") == "off") break;
+    if (message && message->contains("ok")) {
+      if (failure_) return run::stop(oracle::Verdict::workload_failed, *failure_);
+      if (!message->value("ok", false) || message->value("done", std::size_t{0}) < operations_.size()) {
+        return run::stop(oracle::Verdict::harness_error,
+                         "the workload failed before the cut: " + message->dump());
+      }
+      record_.cut = "at the end of the workload";
+      if (const auto cut = device_->control().request({{"power", "cut"}}); !cut)
+        return run::broken(cut.error());
+      break;
+    }
+    if (const auto oops = guest_->oops())
+      return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+    if (guest_->malformed()) return run::broken(*guest_->malformed());
+    if (!guest_->alive()) return run::stop(oracle::Verdict::oops, "the guest died before the cut");
+    if (context_.interrupted != nullptr && *context_.interrupted)
+      return run::stop(oracle::Verdict::harness_error, "interrupted");
+    if (steady_clock::now() > deadline) {
+      return run::stop(oracle::Verdict::hang, fmt::format("the workload did not reach the cut within {} s",
+                                                          campaign_.step_timeout_s));
+    }
+  }
+  while (const auto message = guest_->receive(milliseconds(0))) note(*message);  // sent before the cut
+  return end();
+}
+
+/// Until the model's clock has come so far.
+run::Step<void> TrialRun::rest_until(double model_ns) {
+  constexpr milliseconds kPoll{50};
+  const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
+  while (true) {
+    const auto stats = device_->control().request({{"stats", "read"}});
+    if (!stats) return run::broken(stats.error());
+    if (stats->value("model_ns", 0.) >= model_ns) return {};
+    if (context_.interrupted != nullptr && *context_.interrupted)
+      return run::stop(oracle::Verdict::harness_error, "interrupted");
+    if (steady_clock::now() > deadline)
+      return run::stop(
+          oracle::Verdict::harness_error,
+          fmt::format("the start took longer than the limit for a step, {} s", campaign_.step_timeout_s));
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+/// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes over.
+run::Step<void> TrialRun::power_cycle() {
+  if (const run::Step<void> began = begin("cut"); !began) return began;
+  guest_->kill();
+  const auto on = device_->control().request({{"power", "on"}});
+  if (!on) return run::broken(on.error());
+  if (campaign_.start_s > 0)
+    if (const run::Step<void> rested = rest_until(on->value("at_ns", 0.) + seconds_in_ns(campaign_.start_s));
+        !rested)
+      return rested;
+  if (const run::Step<void> ended = end(); !ended) return ended;
+  recovery_log_ += "== recovery\n";
+  return start_guest("restore");
+}
+
+run::Step<void> TrialRun::replay() {
+  if (const run::Step<void> began = begin("replay"); !began) return began;
+  exit_code_.reset();
+  if (const run::Step<void> replayed = recovery_.replay(); !replayed) return replayed;
+  return end(exit_code_);
+}
+
+run::Step<void> TrialRun::check() {
+  if (const run::Step<void> began = begin("fsck"); !began) return began;
+  if (const run::Step<void> checked = recovery_.check(); !checked) return checked;
+  const auto exit_code = exit_code_;
+  if (const run::Step<void> repaired = recovery_.repair(); !repaired) return repaired;
+  return end(exit_code);
+}
+
+run::Step<void> TrialRun::look() {
+  if (const run::Step<void> began = begin("mount"); !began) return began;
+  if (const run::Step<void> looked = recovery_.look(); !looked || !recovery_.state().mounted) return looked;
+  if (const run::Step<void> recovered = recovery_.recover_again(); !recovered) return recovered;
+  return end();
+}
+
+/// What a replay costs is the mount; the tree is judged later.
+run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters::LinuxAdapter&) {
+  MountReplay seen;
+  if (const auto earlier = session_->kernel_log(); !earlier) return tl::unexpected(earlier.error());
+  const auto mounted = mount();
+  if (!mounted) return tl::unexpected(mounted.error());
+  seen.look.mounted = *mounted;
+  exit_code_ = *mounted ? 0 : 1;
+  if (*mounted) {
+    if (const run::Step<void> unmounted = session_->unmount(); !unmounted)
+      return tl::unexpected(unmounted.error());
+  }
+  auto kernel = session_->kernel_log();
+  if (!kernel) return tl::unexpected(kernel.error());
+  seen.log = std::move(*kernel);
+  return seen;
+}
+
+/// The phase "mount" is the first mount alone, as a user waits for it; all that judges it is in "verify".
+run::Step<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
+  const auto after_mount = [this](bool mounted) -> run::Step<void> {
+    if (const run::Step<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
+    return begin("verify");
+  };
+  return run::with_tool_remedy(session_->inspect_in_steps(filesystem, again, after_mount), *plan_.filesystem);
+}
+
+/// Ends the server first: its recording is complete only then, and knows better than any message which marks
+/// came before the cut.
+void TrialRun::judge() {
+  const auto not_judged = [&](const Error& error) {
+    record_.verdict = oracle::name(oracle::Verdict::harness_error);
+    record_.summary = error.message();
+  };
+  end_guest();  // nbdkit waits for its clients
+  if (const auto stopped = device_->stop(); !stopped) return not_judged(stopped.error());
+  Result<RecordedRun> recorded = read_recorded_run(context_.artefacts / "recording.hcrec", kIoSampleMost);
+  if (!recorded) return not_judged(recorded.error());
+  record_.cut_at_ns = recorded->cut_at_ns;
+  if (campaign_.cut_after_unmount) {
+    record_.persisted_operation = static_cast<std::int64_t>(operations_.size()) - 1;
+  } else if (recorded->persisted_operation) {
+    record_.persisted_operation = static_cast<std::int64_t>(*recorded->persisted_operation);
+    record_.after_persistence_ns = *recorded->cut_at_ns - *recorded->persisted_at_ns;
+  }
+  record_.devices = std::move(recorded->devices);
+  record_.incidents = std::move(recorded->incidents);
+  record_.io = std::move(recorded->io);
+
+  const auto findings = findings_in(recorded->persisted_operation);
+  if (!findings) return not_judged(findings.error());
+  keep_findings(*findings);
+  const oracle::Judgement judgement = recovery_.judge(*findings);
+  record_.verdict = oracle::name(judgement.verdict);
+  record_.summary = judgement.summary;
+}
+
+Result<std::vector<oracle::Finding>> TrialRun::findings_in(std::optional<std::size_t> persisted) const {
+  if (!recovery_.state().mounted) return std::vector<oracle::Finding>();
+  if (campaign_.cut_after_unmount)
+    return differences(operations_, failed_operations_, *plan_.filesystem, recovery_.tree());
+  const auto oracle = oracle::Oracle::follow(
+      operations_, {.promises = plan_.filesystem->promises, .failed_operations = failed_operations_});
+  if (!oracle) return pass_on(oracle);
+  return oracle->judge(persisted, recovery_.tree());
+}
+
+void TrialRun::keep_findings(const std::vector<oracle::Finding>& findings) {
+  for (const oracle::Finding& finding : findings) {
+    record_.findings.push_back({std::string(oracle::name(finding.kind)),
+                                std::string(oracle::name(finding.tier)), finding.path, finding.expected,
+                                finding.found});
+  }
+}
+
+void TrialRun::keep(const std::string& kind, const std::string& file_name) {
+  const std::filesystem::path path = context_.artefacts / file_name;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  if (error) return;
+  record_.artefacts.push_back({kind, std::filesystem::relative(path, context_.database_folder, error),
+                               static_cast<std::int64_t>(bytes)});
+}
+
+void TrialRun::end_guest() {
+  if (!guest_) return;
+  std::ofstream(context_.artefacts / "console.txt") << guest_->console_tail(kConsoleLines);
+  session_.reset();
+  guest_.reset();
+}
+
+void TrialRun::keep_artefacts() {
+  std::ofstream(context_.artefacts / "recovery.txt") << recovery_log_;
+  end_guest();
+  device_.reset();
+  std::error_code ignored;
+  // Long, and nobody will look for crash states in it.
+  if (campaign_.cut_after_unmount && record_.verdict == oracle::name(oracle::Verdict::clean))
+    std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
+  keep("recording", "recording.hcrec");
+  keep("fsck-output", "recovery.txt");
+  keep("console", "console.txt");
+}
+
+}  // namespace
+
+Result<db::TrialRecord> run_trial(const TrialPlan& plan, const TrialContext& context) {
+  return TrialRun(plan, context).run();
+}
+
+}  // namespace headcrash::campaign

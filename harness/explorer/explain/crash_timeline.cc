@@ -1,0 +1,446 @@
+// One pass over the events, then what flushes cover, what blocks are, and what states lack (crash_timeline.h).
+#include "harness/explorer/explain/crash_timeline.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "harness/explorer/guests/array_cut.h"
+#include "harness/explorer/explain/block_kind.h"
+#include "harness/explorer/guests/known_disks.h"
+#include "harness/explorer/explain/lost_writes.h"
+#include "harness/workload/stamp.h"
+#include "plugin/record/recording.h"
+#include "plugin/record/used_disk.h"
+
+namespace headcrash::explorer {
+namespace {
+
+using report::CrashPage;
+using report::Moment;
+using report::TimelineRequest;
+using report::TimelineState;
+using states::CrashState;
+using states::RunHistory;
+
+constexpr std::size_t kNamesShown = 4;
+
+/// The names that each file of a workload has had.
+class FileNames {
+ public:
+  explicit FileNames(const std::vector<workload::Operation>& operations) {
+    std::map<std::string, std::uint32_t> file_of;
+    for (const workload::Operation& operation : operations) {
+      if (workload::is_write(operation.kind)) {
+        file_of[operation.path] = operation.file;
+        add(operation.file, operation.path);
+      }
+      using Kind = workload::Operation::Kind;
+      const bool renamed = operation.kind == Kind::rename || operation.kind == Kind::rename_noreplace ||
+                           operation.kind == Kind::rename_whiteout || operation.kind == Kind::link;
+      if (const auto file = file_of.find(operation.path); renamed && file != file_of.end()) {
+        const std::uint32_t number = file->second;
+        add(number, operation.target);
+        file_of[operation.target] = number;
+      }
+    }
+  }
+  const std::vector<std::string>& of(std::uint32_t file) const {
+    static const std::vector<std::string> kNone;
+    const auto found = names_.find(file);
+    return found == names_.end() ? kNone : found->second;
+  }
+
+ private:
+  void add(std::uint32_t file, const std::string& name) {
+    auto& names = names_[file];
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  std::map<std::uint32_t, std::vector<std::string>> names_;
+};
+
+TimelineRequest::Op op_of(model::Op op) {
+  switch (op) {
+    case model::Op::read:
+      return TimelineRequest::Op::read;
+    case model::Op::trim:
+      return TimelineRequest::Op::trim;
+    case model::Op::write_zeroes:
+      return TimelineRequest::Op::zero;
+    default:
+      return TimelineRequest::Op::write;
+  }
+}
+
+class Timeline {
+ public:
+  Timeline(const RunHistory& run, const TimelineOptions& options)
+      : run_(run), options_(options), names_(options.operations) {}
+
+  Result<CrashPage> make() {
+    if (const auto read = read_events(); !read) return pass_on(read);
+    cover_by_flushes();
+    if (const auto told = tell_blocks(); !told) return pass_on(told);
+    page_.events = run_.events();
+    page_.first_event = options_.from_event;
+    page_.last_event = options_.to_event == 0 ? run_.events() : options_.to_event;
+    page_.cut = options_.state ? options_.state->event : run_.events();
+    for (const workload::Operation& operation : options_.operations)
+      page_.operations.push_back({workload::format(operation), workload::is_persistence_point(operation)});
+    for (const oracle::Finding& finding : options_.findings)
+      page_.findings.push_back({std::string(oracle::name(finding.kind)),
+                                std::string(oracle::name(finding.tier)), finding.path, finding.expected,
+                                finding.found});
+    if (const auto told = tell_states(); !told) return pass_on(told);
+    recovery_after_cut();
+    if (options_.hardware) {
+      auto recorded = recorded_series(run_, options_.hardware);
+      if (!recorded) return pass_on(recorded);
+      page_.series = std::move(recorded->series);
+      page_.series_notes = std::move(recorded->notes);
+    }
+    return std::move(page_);
+  }
+
+ private:
+  /// What the host asked for: of an array its own requests, not those to its members.
+  bool is_hosts(model::DeviceId device) const {
+    const auto& disks = run_.disks();
+    return disks.empty() ? device == 0 : std::ranges::find(disks, device) != disks.end();
+  }
+
+  Result<void> read_events() {
+    for (const record::RecordedDevice& device : run_.header().devices)
+      page_.devices.push_back({device.name, device.profile, device.medium});
+    auto reader = record::RecordingReader::open(run_.path());
+    if (!reader) return pass_on(reader);
+    std::size_t left_out = 0;
+    for (std::uint64_t ordinal = 0; ordinal < run_.events(); ++ordinal) {
+      const auto event = reader->next(record::PayloadUse::pass_over);
+      if (!event) return pass_on(event);
+      if (!*event) break;
+      if (!take(**event, {ordinal, (*event)->at})) ++left_out;
+    }
+    if (left_out > 0)
+      page_.left_out.push_back(
+          fmt::format("{} requests and media writes are left out: the page shows the first {} of each.",
+                      left_out, options_.requests_most));
+    return {};
+  }
+
+  /// False: there are too many.
+  bool take(const record::Event& event, Moment at) {
+    using record::Kind;
+    switch (event.kind) {
+      case Kind::submit:
+        return !is_hosts(event.device) || submitted(event, at);
+      case Kind::ack:
+        acknowledged(event, at);
+        return true;
+      case Kind::media:
+        return event.moved || media(event, at);
+      case Kind::mark:
+        marked(event, at);
+        return true;
+      case Kind::power:
+        power(event.detail != 0, at);
+        return true;
+      case Kind::opened:
+        power(false, at);
+        return true;
+      case Kind::fault:
+        return true;
+    }
+    return true;
+  }
+
+  bool submitted(const record::Event& event, Moment at) {
+    if (event.op == model::Op::flush) {
+      waiting_[event.device][event.request] = {true, page_.flushes.size()};
+      page_.flushes.push_back({event.device, event.request, at, std::nullopt});
+      return true;
+    }
+    if (event.sectors == 0) return true;
+    const record::RecordedDevice& device = run_.header().devices[event.device];
+    // What the device refuses changes nothing, nor does a trim of a used disk.
+    if (event.lba > device.sectors || event.sectors > device.sectors - event.lba) return true;
+    if (event.op == model::Op::trim && record::is_used_disk(device)) return true;
+    if (page_.requests.size() >= options_.requests_most) return false;
+    waiting_[event.device][event.request] = {false, page_.requests.size()};
+    TimelineRequest request{.device = event.device,
+                            .request = event.request,
+                            .op = op_of(event.op),
+                            .fua = event.fua,
+                            .lba = event.lba,
+                            .sectors = event.sectors,
+                            .submitted = at};
+    if (event.op == model::Op::read) request.block = report::BlockClass::read;
+    if (event.op != model::Op::read) of_request_[event.device][event.request] = page_.requests.size();
+    bytes_at_.push_back(event.op == model::Op::write ? event.bytes_at : 0);
+    on_medium_.push_back(0);
+    page_.requests.push_back(std::move(request));
+    return true;
+  }
+
+  void acknowledged(const record::Event& event, Moment at) {
+    auto& waiting = waiting_[event.device];
+    const auto found = waiting.find(event.request);
+    if (found == waiting.end()) return;
+    const auto [is_flush, index] = found->second;
+    waiting.erase(found);
+    if (event.detail != static_cast<std::uint32_t>(model::Status::ok)) return;
+    if (is_flush) {
+      page_.flushes[index].acked = at;
+    } else {
+      page_.requests[index].acked = at;
+    }
+  }
+
+  bool media(const record::Event& event, Moment at) {
+    if (const auto found = of_request_[event.device].find(event.request);
+        found != of_request_[event.device].end()) {
+      TimelineRequest& request = page_.requests[found->second];
+      on_medium_[found->second] += event.sectors;
+      if (on_medium_[found->second] >= request.sectors && !request.on_medium) request.on_medium = at.event;
+    }
+    if (page_.media.size() >= options_.requests_most) return false;
+    page_.media.push_back({event.device, at, event.lba, event.sectors,
+                           event.detail == static_cast<std::uint32_t>(model::MediaWrite::Outcome::written)});
+    return true;
+  }
+
+  void marked(const record::Event& event, Moment at) {
+    const auto& marks = run_.marks();
+    const auto mark = std::ranges::lower_bound(marks, at.event, {}, &states::RecordedMark::event);
+    if (mark == marks.end() || mark->event != at.event || event.kind != record::Kind::mark) return;
+    report::TimelineMark told{at, mark->text, mark->text.starts_with("persisted "), std::nullopt};
+    if (told.promise) told.operation = workload::parse_persisted_mark(mark->text);
+    if (told.operation && *told.operation >= options_.operations.size()) told.operation.reset();
+    page_.marks.push_back(std::move(told));
+  }
+
+  /// What was unflushed when the power went is decided then.
+  void power(bool on, Moment at) {
+    page_.power.emplace_back(at, on);
+    if (on) return;
+    for (std::size_t i = cycle_; i < page_.requests.size(); ++i) page_.requests[i].cycle_ended = at.event;
+    cycle_ = page_.requests.size();
+    waiting_.clear();
+  }
+
+  /// A write that was acknowledged before a flush was submitted is durable when that flush is.
+  void cover_by_flushes() {
+    for (TimelineRequest& request : page_.requests) {
+      if (!request.acked || request.op == TimelineRequest::Op::read) continue;
+      if (request.fua) request.durable = request.acked;
+      for (auto flush = std::ranges::partition_point(page_.flushes,
+                                                     [&](const report::TimelineFlush& each) {
+                                                       return each.submitted.event < request.acked->event;
+                                                     });
+           flush != page_.flushes.end(); ++flush) {
+        if (flush->device != request.device || !flush->acked) continue;
+        if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
+        if (!request.durable || flush->acked->event < request.durable->event) request.durable = flush->acked;
+        // Later flushes may have overtaken this one, but not those submitted after it was acknowledged.
+        if (flush->submitted.event > request.durable->event) break;
+      }
+    }
+  }
+
+  Result<void> tell_blocks() {
+    const auto reader = record::RecordingReader::open(run_.path());
+    if (!reader) return pass_on(reader);
+    std::vector<model::DeviceId> devices;
+    for (const TimelineRequest& request : page_.requests) {
+      const auto device = static_cast<model::DeviceId>(request.device);
+      if (request.op != TimelineRequest::Op::read && std::ranges::find(devices, device) == devices.end())
+        devices.push_back(device);
+    }
+    auto known = KnownDisks::read(run_, options_.type, devices);
+    if (!known) return pass_on(known);
+    disks_ = *std::move(known);
+    page_.filesystem_type = disks_.type();
+    for (std::size_t i = 0; i < page_.requests.size(); ++i)
+      if (const auto told = tell_block(*reader, i); !told) return told;
+    return {};
+  }
+
+  Result<void> tell_block(const record::RecordingReader& reader, std::size_t i) {
+    TimelineRequest& request = page_.requests[i];
+    if (request.op == TimelineRequest::Op::read) {
+      request.what = "a read";
+      return {};
+    }
+    if (request.op != TimelineRequest::Op::write || bytes_at_[i] == 0) {
+      request.what = request.op == TimelineRequest::Op::trim   ? "trim"
+                     : request.op == TimelineRequest::Op::zero ? "zeroing"
+                                                               : "bytes that were not recorded";
+      return {};
+    }
+    const auto data = described_bytes(reader, bytes_at_[i], request.sectors);
+    if (!data) return pass_on(data);
+    const KnownDisk disk = disks_.at(static_cast<model::DeviceId>(request.device), request.submitted.event);
+    BlockKind kind = kind_of_write(disk, request.lba, *data);
+    request.block = kind.block;
+    request.what = std::move(kind.what);
+    for (std::size_t at = 0; at < report::kShownBytes; ++at) request.bytes += static_cast<char>((*data)[at]);
+    tell_file(request, *data,
+              disk.history != nullptr ? disk.history->files(disk.request, request.lba, request.sectors)
+                                      : std::vector<std::string>{});
+    return {};
+  }
+
+  /// `known`: what the file system's own blocks say.
+  void tell_file(TimelineRequest& request, std::span<const std::byte> data,
+                 const std::vector<std::string>& known) const {
+    std::optional<std::uint32_t> last;
+    std::vector<std::string> files;
+    for (std::size_t at = 0; at + workload::kStampBytes <= data.size(); at += workload::kStampBytes) {
+      const auto content = workload::read_stamp(data.subspan(at, workload::kStampBytes));
+      const auto* stamp = std::get_if<workload::Stamp>(&content);
+      if (stamp == nullptr || last == stamp->file) continue;
+      last = stamp->file;
+      for (const std::string& name : names_.of(stamp->file)) {
+        if (std::ranges::find(files, name) == files.end()) files.push_back(name);
+      }
+    }
+    for (const std::string& name : known)
+      if (std::ranges::find(files, name) == files.end()) files.push_back(name);
+    for (std::size_t i = 0; i < options_.findings.size() && !request.finding; ++i)
+      if (std::ranges::find(files, options_.findings[i].path) != files.end()) request.finding = i;
+    if (files.size() > kNamesShown) {
+      files.resize(kNamesShown);
+      files.emplace_back("...");
+    }
+    request.file = fmt::format("{}", fmt::join(files, ", "));
+  }
+
+  /// Of a trial whose recording goes on when the power returns.
+  void recovery_after_cut() {
+    if (!options_.state) return;
+    bool gone = false;
+    for (const auto& [moment, on] : page_.power) {
+      if (gone && on) {
+        page_.recovery = moment;
+        page_.last_event = run_.events();
+        return;
+      }
+      gone = !on && (moment.event == page_.cut || moment.event + 1 == page_.cut);
+    }
+  }
+
+  Result<void> tell_states() {
+    std::string shown;
+    if (options_.state) shown = states::format(*options_.state);
+    std::vector<JudgedState> judged = options_.states;
+    const bool known =
+        std::ranges::any_of(judged, [&](const JudgedState& each) { return each.name == shown; });
+    if (options_.state && !known) judged.push_back({shown, "", "", ""});
+    std::stable_partition(judged.begin(), judged.end(), [&](const JudgedState& each) {
+      return each.name == shown || outcome_of(each) == TimelineState::Outcome::failed;
+    });
+    if (judged.size() > options_.states_most) {
+      page_.left_out.push_back(fmt::format("{} of {} crash states are shown, those that failed first.",
+                                           options_.states_most, judged.size()));
+      judged.resize(options_.states_most);
+    }
+    for (const JudgedState& each : judged) {
+      const auto state = states::parse_crash_state(each.name);
+      if (!state) return pass_on(state);
+      if (state->event > run_.events()) return fail(each.name, "is not a state of " + run_.path().string());
+      if (options_.state && each.name == shown) page_.shown = page_.states.size();
+      auto told = tell_state(each, *state);
+      if (!told) return pass_on(told);
+      page_.states.push_back(std::move(*told));
+    }
+    return {};
+  }
+
+  static TimelineState::Outcome outcome_of(const JudgedState& state) {
+    if (state.verdict.empty()) return TimelineState::Outcome::unknown;
+    for (const oracle::Verdict verdict : {oracle::Verdict::clean, oracle::Verdict::replayed})
+      if (state.verdict == oracle::name(verdict)) return TimelineState::Outcome::kept;
+    return TimelineState::Outcome::failed;
+  }
+
+  Result<TimelineState> tell_state(const JudgedState& judged, const CrashState& state) {
+    TimelineState told{.name = judged.name,
+                       .strategy = judged.strategy,
+                       .verdict = judged.verdict,
+                       .summary = judged.summary,
+                       .outcome = outcome_of(judged),
+                       .event = state.event};
+    if (options_.state && *options_.state == state && !options_.state_name.empty())
+      told.name = options_.state_name;
+    // What an array has of a write is on its members, in part.
+    told.by_members = run_.header().of_array() && state.base != CrashState::Base::writes;
+    for (const auto& [device, event] : state.stopped) {
+      told.stopped.emplace_back(device, Moment{event, time_before(event)});
+      for (std::size_t i = 0; i < page_.media.size(); ++i) {
+        const report::TimelineMediaWrite& media = page_.media[i];
+        if (media.device == device && media.at.event >= event && media.at.event < state.event)
+          told.undone.push_back(i);
+      }
+    }
+    if (told.by_members || state.base == CrashState::Base::members) return told;
+    if (state.base == CrashState::Base::writes) {
+      for (const states::UnflushedWrite& one : run_.unflushed_of(state)) {
+        const model::RequestId request = run_.writes(one.device)[one.write].request;
+        if (const auto missing = missing_write(state, request))
+          add_missing(told, one.device, request, missing->torn);
+      }
+      return told;
+    }
+    const auto lost = lost_writes(run_, state, disks_);
+    if (!lost) return pass_on(lost);
+    for (const LostWrite& each : lost->writes) {
+      const auto device = std::ranges::find(run_.header().devices, each.disk, &record::RecordedDevice::name);
+      const auto id = each.disk.empty()
+                          ? run_.devices_of(state).front()
+                          : static_cast<model::DeviceId>(device - run_.header().devices.begin());
+      add_missing(told, id, each.write.request, each.torn);
+    }
+    return told;
+  }
+  void add_missing(TimelineState& state, model::DeviceId device, model::RequestId request,
+                   const std::optional<states::TornWrite>& torn) {
+    const auto found = of_request_[device].find(request);
+    if (found == of_request_[device].end()) return;
+    if (torn) {
+      state.torn.push_back({found->second, torn->first, torn->count});
+    } else {
+      state.lost.push_back(found->second);
+    }
+  }
+  std::int64_t time_before(std::uint64_t event) const {
+    std::int64_t at = 0;
+    for (const report::TimelineMediaWrite& media : page_.media)
+      if (media.at.event < event) at = media.at.at_ns;
+    for (const TimelineRequest& request : page_.requests)
+      if (request.submitted.event < event) at = std::max(at, request.submitted.at_ns);
+    return at;
+  }
+
+  const RunHistory& run_;
+  const TimelineOptions& options_;
+  FileNames names_;
+  CrashPage page_;
+  KnownDisks disks_;
+  using Requests = std::unordered_map<model::RequestId, std::size_t>;
+  std::map<model::DeviceId, std::unordered_map<model::RequestId, std::pair<bool, std::size_t>>> waiting_;
+  std::map<model::DeviceId, Requests> of_request_;
+  std::vector<std::uint64_t> bytes_at_, on_medium_;  // of the page's requests
+  std::size_t cycle_ = 0;                            // the first of this power cycle
+};
+
+}  // namespace
+
+Result<CrashPage> crash_timeline(const RunHistory& run, const TimelineOptions& options) {
+  return Timeline(run, options).make();
+}
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,215 @@
+// From the list in a state's name, or by comparing what a medium holds with what was sent (lost_writes.h).
+#include "harness/explorer/explain/lost_writes.h"
+
+#include <algorithm>
+#include <map>
+
+#include "harness/explorer/explain/block_kind.h"
+#include "plugin/record/recording.h"
+
+namespace headcrash::explorer {
+namespace {
+
+using states::CrashState;
+using states::RecordedWrite;
+using states::RunHistory;
+using states::TornWrite;
+
+constexpr std::size_t kComparedBytes = 64 << 20;
+
+/// A write that was sent to one of the disks.
+struct SentWrite {
+  model::DeviceId device = 0;
+  const RecordedWrite* write = nullptr;
+  std::optional<TornWrite> torn;
+};
+using SentWrites = std::vector<SentWrite>;  ///< by submission
+
+SentWrites unflushed_writes(const RunHistory& run, const CrashState& state) {
+  SentWrites unflushed;
+  for (const states::UnflushedWrite& one : run.unflushed_of(state))
+    unflushed.push_back({one.device, &run.writes(one.device)[one.write], std::nullopt});
+  return unflushed;
+}
+
+SentWrites listed_missing(const RunHistory& run, const CrashState& state) {
+  SentWrites missing;
+  for (SentWrite one : unflushed_writes(run, state)) {
+    const auto each = missing_write(state, one.write->request);
+    if (!each) continue;
+    one.torn = each->torn;
+    missing.push_back(one);
+  }
+  return missing;
+}
+
+/// What was sent; zeroes for a trim and the like.
+Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader, const RecordedWrite& write) {
+  std::vector<std::byte> bytes(
+      std::min<std::size_t>(kComparedBytes, std::size_t{write.sectors} * model::kSectorBytes));
+  if (write.op != model::Op::write) return bytes;
+  if (const auto read = reader.read_at(write.bytes_at, bytes); !read) return pass_on(read);
+  return bytes;
+}
+
+/// Sector by sector, is it there? A later write over the same place makes it look lost, which changes
+/// nothing: the later one is there, or is missing itself.
+Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& physical) {
+  std::map<model::DeviceId, states::StateImage> images;
+  for (const model::DeviceId device : run.devices_of(physical)) {
+    auto image = run.image(physical, device);
+    if (!image) return pass_on(image);
+    images.emplace(device, std::move(*image));
+  }
+  const auto reader = record::RecordingReader::open(run.path());
+  if (!reader) return pass_on(reader);
+  SentWrites missing;
+  for (SentWrite one : unflushed_writes(run, physical)) {
+    const RecordedWrite* write = one.write;
+    const auto sent = sent_bytes(*reader, *write);
+    if (!sent) return pass_on(sent);
+    std::vector<std::byte> held(sent->size());
+    if (const auto read = images.at(one.device).read(write->lba, held); !read) return pass_on(read);
+    std::vector<std::uint32_t> there;
+    for (std::uint32_t i = 0; i < held.size() / model::kSectorBytes; ++i) {
+      const auto at = static_cast<std::ptrdiff_t>(std::size_t{i} * model::kSectorBytes);
+      if (std::equal(held.begin() + at, held.begin() + at + model::kSectorBytes, sent->begin() + at))
+        there.push_back(i);
+    }
+    if (there.size() == write->sectors) continue;
+    if (!there.empty()) one.torn = TornWrite{write->request, there[0], there.back() - there[0] + 1};
+    missing.push_back(one);
+  }
+  return missing;
+}
+
+/// Times of these events, which RunHistory does not keep.
+Result<std::map<std::uint64_t, model::TimeNs>> times_of(const RunHistory& run,
+                                                        std::map<std::uint64_t, model::TimeNs> events) {
+  auto reader = record::RecordingReader::open(run.path());
+  if (!reader) return pass_on(reader);
+  auto wanted = events.begin();
+  for (std::uint64_t ordinal = 0; wanted != events.end(); ++ordinal) {
+    const auto event = reader->next(record::PayloadUse::pass_over);
+    if (!event) return pass_on(event);
+    if (!*event) break;
+    if (ordinal != wanted->first) continue;
+    wanted->second = (*event)->at;
+    ++wanted;
+  }
+  return events;
+}
+
+Result<void> fill_in_times(const RunHistory& run, const CrashState& state, LostWrites& lost) {
+  std::map<std::uint64_t, model::TimeNs> events;
+  const auto acked_before_cut = [&](const RecordedWrite& write) {
+    return write.acked_event && *write.acked_event < state.event;
+  };
+  for (const LostWrite& each : lost.writes) {
+    events[each.write.submitted_event] = 0;
+    if (acked_before_cut(each.write)) events[*each.write.acked_event] = 0;
+  }
+  if (state.event > 0) events[state.event - 1] = 0;
+  const auto times = times_of(run, std::move(events));
+  if (!times) return pass_on(times);
+  for (LostWrite& each : lost.writes) {
+    each.submitted_at = times->at(each.write.submitted_event);
+    if (acked_before_cut(each.write)) each.acked_at = times->at(*each.write.acked_event);
+  }
+  if (state.event > 0) lost.cut_at = times->at(state.event - 1);
+  return {};
+}
+
+}  // namespace
+
+std::optional<MissingWrite> missing_write(const CrashState& state, model::RequestId unflushed) {
+  const auto torn = std::find_if(state.torn.begin(), state.torn.end(),
+                                 [&](const TornWrite& each) { return each.request == unflushed; });
+  if (torn != state.torn.end()) return MissingWrite{unflushed, *torn};
+  const bool listed = std::binary_search(state.listed.begin(), state.listed.end(), unflushed);
+  if (listed == state.keep_others) return MissingWrite{unflushed, std::nullopt};
+  return std::nullopt;
+}
+
+std::vector<model::RequestId> unflushed_requests(const RunHistory& run, const CrashState& state) {
+  std::vector<model::RequestId> requests;
+  for (const SentWrite& one : unflushed_writes(run, state)) requests.push_back(one.write->request);
+  std::sort(requests.begin(), requests.end());
+  return requests;
+}
+
+Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, const KnownDisks& disks) {
+  if (state.base == CrashState::Base::members) {
+    return fail(states::format(state), "is a state of the members of an array, not of one disk's writes");
+  }
+  SentWrites missing;
+  if (state.base == CrashState::Base::physical) {
+    auto compared = compared_missing(run, state);
+    if (!compared) return pass_on(compared);
+    missing = std::move(*compared);
+  } else {
+    missing = listed_missing(run, state);
+  }
+  LostWrites lost{.unflushed = unflushed_writes(run, state).size()};
+  const auto reader = record::RecordingReader::open(run.path());
+  if (!reader) return pass_on(reader);
+  const auto devices = run.devices_of(state);
+  for (const auto& [device, write, torn] : missing) {
+    LostWrite each{.write = *write, .torn = torn};
+    if (devices.size() > 1) each.disk = run.header().devices[device].name;
+    if (write->op == model::Op::write) {
+      const auto sent = described_bytes(*reader, write->bytes_at, write->sectors);
+      if (!sent) return pass_on(sent);
+      const KnownDisk disk = disks.at(device, write->submitted_event);
+      each.what = describe_write(disk.map->type(), write->lba, *sent, disk);
+    } else {
+      each.what = write->op == model::Op::trim ? "trim" : "zeroing";
+    }
+    lost.writes.push_back(std::move(each));
+  }
+  for (const model::DeviceId device : devices) {
+    for (const states::RecordedFlush& flush : run.flushes(device)) {
+      if (state.lies_from && flush.request >= *state.lies_from && flush.acked_event &&
+          *flush.acked_event < state.event)
+        ++lost.flushes_ignored;
+    }
+  }
+  if (const auto filled = fill_in_times(run, state, lost); !filled) return pass_on(filled);
+  return lost;
+}
+
+Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, std::string_view type) {
+  const auto disks = KnownDisks::read(run, type, run.devices_of(state));
+  if (!disks) return pass_on(disks);
+  return lost_writes(run, state, *disks);
+}
+
+Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run, const CrashState& physical) {
+  const auto missing = compared_missing(run, physical);
+  if (!missing) return pass_on(missing);
+  const auto devices = run.devices_of(physical);
+  CrashState state{
+      .base = CrashState::Base::writes, .all_disks = devices.size() > 1, .event = physical.event};
+  for (const auto& [device, write, torn] : *missing) {
+    if (torn) {
+      state.torn.push_back(*torn);
+    } else {
+      state.listed.push_back(write->request);
+    }
+  }
+  std::sort(state.listed.begin(), state.listed.end());
+  std::sort(state.torn.begin(), state.torn.end(),
+            [](const TornWrite& one, const TornWrite& other) { return one.request < other.request; });
+  for (const model::DeviceId device : devices) {
+    const auto one = run.image(physical, device), other = run.image(state, device);
+    if (!one) return pass_on(one);
+    if (!other) return pass_on(other);
+    const auto there = one->digest(), told = other->digest();
+    if (!there) return pass_on(there);
+    if (!told) return pass_on(told);
+    if (*there != *told) return std::nullopt;
+  }
+  return state;
+}
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,416 @@
+// The steps of one check (check_state.h), each timed, each leaving its words in the log.
+#include "harness/explorer/guests/check_state.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/explorer/guests/application_run.h"
+#include "harness/explorer/guests/host_check.h"
+#include "plugin/base/stopwatch.h"
+
+namespace headcrash::explorer {
+
+namespace {
+
+constexpr std::size_t kLogBytes = 64 << 10;  // of one state
+constexpr std::string_view kPersisted = "persisted ";
+constexpr std::chrono::seconds kHostLimit{30};
+constexpr const char* kNotJudged =
+    "recovered, mounted and recovered again; the operations are not known, so that content was not judged";
+
+}  // namespace
+
+std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event) {
+  const auto& marks = run.marks();
+  auto mark = std::partition_point(marks.begin(), marks.end(),
+                                   [&](const states::RecordedMark& each) { return each.event < event; });
+  while (mark != marks.begin())
+    if (const auto operation = workload::parse_persisted_mark((--mark)->text)) return operation;
+  return std::nullopt;
+}
+
+std::vector<std::string> persisted_texts_before(const states::RunHistory& run, std::uint64_t event) {
+  std::vector<std::string> texts;
+  for (const states::RecordedMark& mark : run.marks()) {
+    if (mark.event >= event) break;
+    if (mark.text.starts_with(kPersisted)) texts.push_back(mark.text);
+  }
+  return texts;
+}
+
+bool is_failure(const StateOutcome& outcome) {
+  return !oracle::keeps_promises(outcome.judgement.verdict);
+}
+
+/// One state on its way through the steps.
+class StateCheck : private run::RecoveryGuest {
+ public:
+  StateCheck(const StateChecker& checker, StageGuest& guest, const states::CrashState& state,
+             const CheckOptions& options)
+      : checker_(checker),
+        filesystem_(*checker.filesystem_),
+        guest_(guest),
+        state_(state),
+        options_(options),
+        recovery_(filesystem_, *this) {
+    outcome_.state = states::format(state);
+    outcome_.recording = checker.run_->path();
+    outcome_.recovery_of = checker.recovery_of_;
+    outcome_.persisted_operation = checker.recovery_of_.empty() ? persisted_before(*checker.run_, state.event)
+                                                                : checker.persisted_at_start_;
+    if (checker.application_ != nullptr)
+      outcome_.persisted_texts = checker.recovery_of_.empty()
+                                     ? persisted_texts_before(*checker.run_, state.event)
+                                     : checker.texts_at_start_;
+    // What an array holds is known to who reads it through the array only.
+    outcome_.in_guest_only = options.wholly_in_guest || !checker.on_host_ || guest.machine().is_array();
+  }
+
+  StateOutcome run() {
+    const base::Stopwatch watch;
+    if (const run::Step<void> done = go(); !done) {
+      outcome_.judgement = done.error();
+    } else {
+      judge();
+    }
+    outcome_.recovery = recovery_.state();
+    outcome_.step_ms = recovery_.step_ms();
+    outcome_.wall_ms = watch.ms();
+    return std::move(outcome_);
+  }
+
+ private:
+  run::Step<void> go();
+  run::Step<void> load(bool fresh_guest);
+  run::Step<void> mount_first();
+  Result<base::Descriptor> copy_of(model::DeviceId device, Unwritten unwritten = Unwritten::zeroes) const;
+  Result<HostCheck> check_copies(double& copy_ms);
+  bool check_on_host();
+  bool check_stage_on_host();
+  run::Step<void> put_replayed_onto_stage();
+  run::Step<void> replay_in_guest();
+  run::Step<void> repair_in_guest();
+  run::Step<void> look_after_replay();
+  run::Step<void> ask_application();
+  void judge();
+
+  double& ms(StepKind step) { return recovery_.ms(step); }
+  run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv) override {
+    run::Step<run::GuestOutcome> end = guest_.exec(argv);
+    if (end) log(fmt::format("guest$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code));
+    return end;
+  }
+  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override {
+    return guest_.inspect(filesystem, {.again = again, .use = checker_.application_ == nullptr});
+  }
+  run::Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
+  void log(std::string_view text) override {
+    if (outcome_.log.size() < kLogBytes) outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
+  }
+  bool has_log() const;
+  /// By the command and, from the state as it was cut, by the kernel.
+  bool recovers_twice() const {
+    return !filesystem_.replay_by_mount && recovery_.mount_replays() && !filesystem_.replay.argv.empty();
+  }
+
+  const StateChecker& checker_;
+  const adapters::LinuxAdapter& filesystem_;
+  StageGuest& guest_;
+  const states::CrashState& state_;
+  const CheckOptions& options_;
+  StateOutcome outcome_;
+  run::Recovery recovery_;
+  std::optional<std::vector<oracle::ObservedObject>> first_tree_;  // of a first mount that recovers
+  std::string first_refusal_;                                      // of a first mount
+  base::Descriptor replayed_copy_;                                 // the host's, after its replay and check
+  bool stage_as_cut_ =
+      false;  // it holds what the cut left, although a copy or a load before has been replayed
+};
+
+run::Step<void> StateCheck::go() {
+  if (const run::Step<void> loaded = load(options_.fresh_guest); !loaded) return loaded;
+  const bool on_host = !outcome_.in_guest_only;
+  if (!on_host || filesystem_.replay_by_mount || !check_on_host()) {
+    if (const run::Step<void> replayed = replay_in_guest(); !replayed) return replayed;
+    if (!on_host || !filesystem_.replay_by_mount || !check_stage_on_host()) {
+      outcome_.in_guest_only = true;
+      if (const run::Step<void> checked = recovery_.check(); !checked) return checked;
+    }
+    // The command's recovery is done; the kernel is to do its own.
+    if (recovers_twice() && !recovery_.state().check_found_damage) {
+      if (const run::Step<void> loaded = load(false); !loaded) return loaded;
+      stage_as_cut_ = true;
+    }
+  } else if (recovers_twice()) {
+    stage_as_cut_ = true;
+  } else if (recovery_.state().replayed) {
+    if (const run::Step<void> put = put_replayed_onto_stage(); !put) return put;
+  }
+  if (const run::Step<void> repaired = repair_in_guest(); !repaired) return repaired;
+  if (const run::Step<void> looked = recovery_.look(); !looked) return looked;
+  if (!recovery_.state().mounted) {
+    if (const run::Step<void> looked = look_after_replay(); !looked) return looked;
+  }
+  if (const run::Step<void> asked = ask_application(); !asked) return asked;
+  if (options_.wholly_in_guest) return recovery_.recover_again();
+  return {};
+}
+
+run::Step<void> StateCheck::load(bool fresh_guest) {
+  const base::Stopwatch watch;
+  const auto loaded = guest_.load({.recording = std::filesystem::absolute(outcome_.recording),
+                                   .state = outcome_.state,
+                                   .faults = guest_.machine().faults_in_recovery()},
+                                  fresh_guest);
+  ms(StepKind::load) += watch.ms();
+  if (!loaded) return tl::unexpected(loaded.error());
+  outcome_.digest = loaded->digest;
+  return mount_first();
+}
+
+/// Before everything that recovers it. Where that mount does not recover, what is on the disk may make no sense: nothing is read.
+run::Step<void> StateCheck::mount_first() {
+  if (filesystem_.first_mount_options.empty()) return {};
+  const base::Stopwatch watch;
+  adapters::LinuxAdapter first = filesystem_;
+  first.mount_options += (first.mount_options.empty() ? "" : ",") + first.first_mount_options;
+  std::string refusal;
+  if (first.first_mount_recovers) {
+    auto seen = guest_.inspect(first, {});
+    if (!seen) return tl::unexpected(seen.error());
+    refusal = seen->first.refusal;
+    if (seen->first.mounted) first_tree_ = std::move(seen->tree);
+    log(fmt::format("guest: first mount, {}{}\n{}", first.first_mount_options,
+                    seen->first.mounted ? "" : " refused", seen->log));
+  } else {
+    const auto mounted = guest_.mount(first, &refusal);
+    if (!mounted) return tl::unexpected(mounted.error());
+    if (*mounted)
+      if (const auto unmounted = guest_.unmount(); !unmounted) return unmounted;
+    log(fmt::format("guest: first mount, {}{}\n", first.first_mount_options, *mounted ? "" : " refused"));
+  }
+  first_refusal_ = refusal;
+  ms(StepKind::mount) += watch.ms();
+  return {};
+}
+
+/// Of one disk of the state.
+Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten unwritten) const {
+  const auto image = checker_.run_->image(state_, device);
+  if (!image) return pass_on(image);
+  return private_copy(*image, unwritten);
+}
+
+Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
+  const base::Stopwatch watch;
+  // A journal is replayed before anything else is believed. Without one an inode can be on the disk and its indirect block
+  // not yet: what lies there instead, on a used disk, is what fsck has to see.
+  auto copy =
+      copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes : Unwritten::as_on_the_disk);
+  if (!copy) return pass_on(copy);
+  if (filesystem_.log_size_bytes == 0) {
+    copy_ms = watch.ms();
+    replayed_copy_ = std::move(*copy);
+    return host_check(filesystem_, replayed_copy_);
+  }
+  const auto& disks = checker_.run_->disks();
+  if (disks.size() != 2) return fail(checker_.run_->path(), "is not of two disks");
+  const auto log_copy = copy_of(disks[1]);
+  copy_ms = watch.ms();
+  if (!log_copy) return pass_on(log_copy);
+  return host_check(filesystem_, *copy, kHostLimit, &*log_copy);
+}
+
+/// False: it could not be done there.
+bool StateCheck::check_on_host() {
+  double copy_ms = 0;
+  const auto found = check_copies(copy_ms);
+  if (!found) {
+    log(fmt::format("not checked on the host: {}\n", found.error().message()));
+    return false;
+  }
+  ms(StepKind::replay) += copy_ms + found->replay_ms;
+  ms(StepKind::check) += found->check_ms;
+  recovery_.state().replayed = found->replayed;
+  recovery_.state().check_found_damage = found->found_damage;
+  log(found->log);
+  return true;
+}
+
+/// What the host's fsck has made of its copy; the guest's would make the same of the state, and take ten
+/// times as long. A log on a disk of its own would have to follow: that is left to the guest.
+run::Step<void> StateCheck::put_replayed_onto_stage() {
+  if (replayed_copy_.is_open()) {
+    const base::Stopwatch watch;
+    const auto image = checker_.run_->image(state_, state_.device);
+    if (!image) return run::broken(image.error());
+    const auto put = guest_.change_stage(*image, replayed_copy_);
+    ms(StepKind::replay) += watch.ms();
+    if (put) return {};
+    log(fmt::format("the host's copy was not put onto the stage: {}\n", put.error().message()));
+    if (const run::Step<void> loaded = load(false); !loaded) return loaded;
+  }
+  return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
+}
+
+/// Of what the kernel's replay has left. False: it could not be done.
+bool StateCheck::check_stage_on_host() {
+  const base::Stopwatch watch;
+  const auto copy = guest_.copy_stage();
+  if (!copy) {
+    log(fmt::format("not checked on the host: {}\n", copy.error().message()));
+    return false;
+  }
+  const auto found = host_check(filesystem_, *copy);
+  ms(StepKind::check) += watch.ms();
+  if (!found) {
+    log(fmt::format("not checked on the host: {}\n", found.error().message()));
+    return false;
+  }
+  recovery_.state().check_found_damage = found->found_damage;
+  log(found->log);
+  return true;
+}
+
+/// By the disk's own sign, for kernels that do not always say so.
+bool StateCheck::has_log() const {
+  if (filesystem_.replay_sign_at == 0) return false;
+  const auto image = checker_.run_->image(state_, state_.device);
+  std::array<std::byte, 2 * model::kSectorBytes> sectors{};
+  const std::uint64_t lba = filesystem_.replay_sign_at / model::kSectorBytes;
+  if (!image || !image->read(lba, sectors)) return false;
+  const auto sign = std::span(sectors).subspan(filesystem_.replay_sign_at % model::kSectorBytes, 8);
+  return std::ranges::any_of(sign, [](std::byte each) { return each != std::byte{0}; });
+}
+
+run::Step<void> StateCheck::replay_in_guest() {
+  const run::Step<void> replayed = recovery_.replay();
+  if (filesystem_.replay_by_mount && has_log()) recovery_.state().replayed = true;
+  return replayed;
+}
+
+run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
+    const adapters::LinuxAdapter& filesystem) {
+  auto seen = guest_.inspect(filesystem, {});
+  if (!seen) return tl::unexpected(seen.error());
+  MountReplay replay{
+      .look = seen->first, .verify_ms = seen->verify_ms, .tree = std::nullopt, .log = std::move(seen->log)};
+  if (seen->first.mounted) replay.tree = std::move(seen->tree);
+  return replay;
+}
+
+/// Where the host checked its own copy, the stage still holds the state as the cut left it: replay first.
+run::Step<void> StateCheck::repair_in_guest() {
+  if (stage_as_cut_ && recovery_.state().check_found_damage && !filesystem_.repair.argv.empty()) {
+    stage_as_cut_ = false;
+    const auto replayed = recovery_.exec(filesystem_.replay, StepKind::repair);
+    if (!replayed) return tl::unexpected(replayed.error());
+  }
+  return recovery_.repair();
+}
+
+/// The kernel refused a state as the cut left it (a torn superblock of ext4, say, which e2fsck takes from its
+/// backup). Debian's boot runs the adapter's replay command before it mounts: that has the last word, and
+/// the verdict says so.
+run::Step<void> StateCheck::look_after_replay() {
+  if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
+  stage_as_cut_ = false;
+  recovery_.state().refused_as_cut = true;
+  log("the kernel refused the state as the cut left it; replaying it first\n");
+  const auto replayed = recovery_.exec(filesystem_.replay, StepKind::replay);
+  if (!replayed) return tl::unexpected(replayed.error());
+  return recovery_.look();
+}
+
+/// What an application does to its files when it looks is its own affair: it comes after the second mount.
+run::Step<void> StateCheck::ask_application() {
+  if (checker_.application_ == nullptr || !recovery_.state().mounted) return {};
+  const base::Stopwatch watch;
+  auto found = put_to_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);
+  ms(StepKind::judge) += watch.ms();
+  if (!found) return tl::unexpected(found.error());
+  outcome_.findings = std::move(found->findings);
+  outcome_.permitted = std::move(found->permitted);
+  log(fmt::format("{} was given {} marks and reported {} problems\n", checker_.application_->name,
+                  outcome_.persisted_texts.size(), outcome_.findings.size()));
+  if (!outcome_.permitted.empty()) log(fmt::format("permitted: {}\n", outcome_.permitted));
+  return {};
+}
+
+void StateCheck::judge() {
+  const base::Stopwatch watch;
+  if (recovery_.state().mounted && checker_.oracle_ != nullptr)
+    outcome_.findings = checker_.oracle_->judge(outcome_.persisted_operation, recovery_.tree());
+  if (first_tree_ && checker_.oracle_ != nullptr)
+    for (oracle::Finding& each : checker_.oracle_->judge(outcome_.persisted_operation, *first_tree_)) {
+      each.expected += ", by the first mount as well";
+      outcome_.findings.push_back(std::move(each));
+    }
+  if (!first_refusal_.empty()) {
+    outcome_.findings.push_back({.kind = oracle::Verdict::unmountable,
+                                 .tier = oracle::Tier::integrity,
+                                 .path = ".",
+                                 .expected = "the first mount, " + filesystem_.first_mount_options,
+                                 .found = first_refusal_});
+  }
+  const auto message = guest_.damage_message();
+  if (message && recovery_.state().mounted && !recovery_.state().check_found_damage) {
+    outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
+                                 .tier = oracle::Tier::integrity,
+                                 .path = ".",
+                                 .expected = "no message of the kernel about damage, since fsck passed",
+                                 .found = *message});
+  }
+  if (!recovery_.unusable().empty()) {
+    outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
+                                 .tier = oracle::Tier::integrity,
+                                 .path = ".",
+                                 .expected = "new names can be made, and everything can be removed",
+                                 .found = recovery_.unusable()});
+  }
+  // Who came after a first mount that recovers found nothing to replay, but for the host's fsck, which had a copy from before it.
+  if (first_tree_) recovery_.state().replayed = false;
+  outcome_.judgement = recovery_.judge(outcome_.findings);
+  if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))
+    outcome_.judgement.summary = kNotJudged;
+  ms(StepKind::judge) += watch.ms();
+}
+
+Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesystem,
+                                          const RecordedWorkload& workload,
+                                          std::shared_ptr<const states::RunHistory> run) {
+  StateChecker checker;
+  checker.filesystem_ = &filesystem;
+  if (workload.application) {
+    checker.application_ = std::make_shared<const workload::Application>(*workload.application);
+  } else if (!workload.operations.empty()) {
+    auto oracle = oracle::Oracle::follow(
+        workload.operations,
+        {.promises = filesystem.promises, .failed_operations = workload.failed_operations});
+    if (!oracle) return pass_on(oracle);
+    checker.oracle_ = std::make_shared<const oracle::Oracle>(std::move(*oracle));
+  }
+  checker.run_ = std::move(run);
+  checker.on_host_ = host_can_check(filesystem);
+  return checker;
+}
+
+StateChecker StateChecker::for_recovery(const StateOutcome& of,
+                                        std::shared_ptr<const states::RunHistory> recovery) const {
+  StateChecker checker = *this;
+  checker.run_ = std::move(recovery);
+  checker.persisted_at_start_ = of.persisted_operation;
+  checker.texts_at_start_ = of.persisted_texts;
+  checker.recovery_of_ = of.full_name();
+  return checker;
+}
+
+StateOutcome StateChecker::check(StageGuest& guest, const states::CrashState& state,
+                                 const CheckOptions& options) const {
+  return StateCheck(*this, guest, state, options).run();
+}
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,355 @@
+// Threads over states (exploration.h).
+#include "harness/explorer/guests/exploration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "plugin/base/file_lock.h"
+#include "plugin/base/random.h"
+#include "plugin/base/stopwatch.h"
+
+namespace headcrash::explorer {
+namespace {
+
+namespace fs = std::filesystem;
+using states::Strategy;
+
+/// What a cut during recovery may leave: nothing of what was under way, or everything up to somewhere.
+constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
+/// The same of an array, whose own recovery is part of it.
+constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
+
+/// What differs between two looks at one state; empty: nothing that matters.
+std::string disagreement(const StateOutcome& first, const StateOutcome& second) {
+  if (first.judgement.verdict != second.judgement.verdict) {
+    return fmt::format("first {} ({}), then, wholly in the guest, {} ({})",
+                       oracle::name(first.judgement.verdict), first.judgement.summary,
+                       oracle::name(second.judgement.verdict), second.judgement.summary);
+  }
+  const auto keys = [](const StateOutcome& outcome) {
+    std::vector<std::tuple<oracle::Verdict, oracle::Tier, std::string>> list;
+    for (const oracle::Finding& finding : outcome.findings)
+      list.emplace_back(finding.kind, finding.tier, finding.path);
+    std::sort(list.begin(), list.end());
+    return list;
+  };
+  if (keys(first) != keys(second))
+    return fmt::format("{} findings at first, {} others wholly in the guest", first.findings.size(),
+                       second.findings.size());
+  return {};
+}
+
+/// States that the threads take their turns with.
+class Source {
+ public:
+  Source(states::StateEnumerator explorer, StateChecker checker)
+      : explorer_(std::move(explorer)), checker_(std::move(checker)) {}
+
+  Result<std::optional<states::FoundState>> next() {
+    const std::lock_guard lock(mutex_);
+    const base::Stopwatch watch;
+    auto state = explorer_.next();
+    generate_ms_ += watch.ms();
+    return state;
+  }
+  const StateChecker& checker() const { return checker_; }
+  std::vector<states::Coverage> coverage() const { return explorer_.coverage(); }
+  double generate_ms() const { return generate_ms_; }
+
+ private:
+  std::mutex mutex_;
+  states::StateEnumerator explorer_;
+  StateChecker checker_;
+  double generate_ms_ = 0;
+};
+
+class Exploration {
+ public:
+  Exploration(const std::vector<StageGuest*>& guests, const adapters::LinuxAdapter& filesystem,
+              const RecordedWorkload& workload, const ExplorationOptions& options)
+      : guests_(guests), filesystem_(filesystem), workload_(workload), options_(options) {}
+
+  Result<ExplorationResult> run();
+
+ private:
+  Result<void> explore_workload(const states::ExploreOptions& explore);
+  void explore_recoveries(std::uint64_t budget);
+  /// What a guest was asked meanwhile has ended without an answer.
+  bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
+  bool stopped() const { return error_ || (options_.stop_at_first && confirmed_) || interrupted(); }
+  /// Until the source is dry. `strategy`: what the states are reported under, if not what found them.
+  void work(StageGuest& guest, Source& source, std::optional<Strategy> strategy);
+  void look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
+               std::optional<Strategy> strategy);
+  bool drawn(std::uint64_t digest) const;
+  void confirm(StageGuest& guest, const StateChecker& checker, const states::CrashState& state,
+               const StateOutcome& outcome);
+  void explore_recovery(StageGuest& guest, const StateOutcome& base, std::size_t number,
+                        std::uint64_t budget);
+  Result<fs::path> record_recovery(StageGuest& guest, const StateOutcome& base, std::size_t number);
+  template <typename Work>
+  void on_all_guests(Work work);
+
+  const std::vector<StageGuest*>& guests_;
+  const adapters::LinuxAdapter& filesystem_;
+  const RecordedWorkload& workload_;
+  const ExplorationOptions& options_;
+  std::shared_ptr<const states::RunHistory> run_;
+  std::optional<StateChecker> checker_;
+
+  std::mutex mutex_;  // of all below
+  ExplorationResult result_;
+  std::map<std::pair<oracle::Verdict, oracle::Tier>, std::size_t> failures_of_kind_;
+  std::vector<StateOutcome> replayed_;  // candidates for the strategy `recovery`
+  std::uint64_t replayed_seen_ = 0;
+  states::Coverage recovery_{.strategy = Strategy::recovery};
+  bool confirmed_ = false;  // a failure was
+  std::optional<Error> error_;
+};
+
+template <typename Work>
+void Exploration::on_all_guests(Work work) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < guests_.size(); ++i) threads.emplace_back([&, i] { work(*guests_[i]); });
+  work(*guests_[0]);
+  for (std::thread& thread : threads) thread.join();
+}
+
+Result<ExplorationResult> Exploration::run() {
+  if (guests_.empty()) return fail("exploration", "there is no guest");
+  const base::Stopwatch watch;
+  const auto& strategies = options_.explore.strategies;
+  const bool recoveries =
+      std::find(strategies.begin(), strategies.end(), Strategy::recovery) != strategies.end();
+  // Their recordings are next to the workload's, under names that every exploration of it uses.
+  const auto claim =
+      recoveries ? base::FileLock::try_take(workload_.recording.string() + ".exploring") : std::nullopt;
+  if (recoveries && !claim)
+    return fail(workload_.recording.string(), "is explored by another process with the strategy recovery",
+                "wait until that one has ended, or explore a copy in another folder");
+  auto run = states::RunHistory::load(workload_.recording);
+  if (!run) return pass_on(run);
+  run_ = *run;
+  auto checker = StateChecker::create(filesystem_, workload_, run_);
+  if (!checker) return pass_on(checker);
+  checker_ = std::move(*checker);
+  result_.judged = checker_->judges_content();
+
+  states::ExploreOptions explore = options_.explore;
+  if (explore.from_event == 0) explore.from_event = workload_.from_event;
+  if (!explore.to_event && workload_.to_event > 0) explore.to_event = workload_.to_event;
+  explore.all_disks = filesystem_.log_size_bytes != 0;
+  const std::size_t asked = explore.strategies.size();
+  std::erase(explore.strategies, Strategy::recovery);
+  const std::uint64_t recovery_budget =
+      recoveries ? std::max<std::uint64_t>(explore.budget / std::max<std::size_t>(asked, 1), 1) : 0;
+  // States whose recovery is cut have to come from somewhere.
+  if (explore.strategies.empty())
+    explore.strategies = {guests_[0]->machine().is_array() ? Strategy::physical : Strategy::prefix};
+  if (asked > 1) explore.budget -= std::min(recovery_budget, explore.budget);
+  if (const auto explored = explore_workload(explore); !explored) return pass_on(explored);
+  if (recoveries && !stopped()) explore_recoveries(recovery_budget);
+  if (error_) return tl::unexpected(*error_);
+  for (const StageGuest* guest : guests_) result_.restores += guest->restores();
+  result_.wall_ms = watch.ms();
+  return std::move(result_);
+}
+
+Result<void> Exploration::explore_workload(const states::ExploreOptions& explore) {
+  auto explorer = states::StateEnumerator::create(run_, explore);
+  if (!explorer) return pass_on(explorer);
+  Source source(std::move(*explorer), *checker_);
+  on_all_guests([&](StageGuest& guest) { work(guest, source, std::nullopt); });
+  result_.coverage = source.coverage();
+  result_.generate_ms += source.generate_ms();
+  return {};
+}
+
+void Exploration::work(StageGuest& guest, Source& source, std::optional<Strategy> strategy) {
+  while (true) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopped()) return;
+    }
+    const auto found = source.next();
+    if (!found) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = found.error();
+      return;
+    }
+    if (!*found) return;
+    look_at(guest, source.checker(), **found, strategy);
+  }
+}
+
+/// Which states are checked twice follows from seed and content, not from which guest was free.
+bool Exploration::drawn(std::uint64_t digest) const {
+  Random random(digest ^ options_.explore.seed);
+  return static_cast<double>(random.below(1'000'000)) < options_.in_guest_share * 1e6;
+}
+
+void Exploration::look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
+                          std::optional<Strategy> strategy) {
+  StateOutcome outcome = checker.check(guest, found.state, {});
+  if (interrupted()) return;
+  outcome.strategy = strategy.value_or(found.strategy);
+  outcome.digest = found.digest;
+  const bool failed = is_failure(outcome);
+  {
+    const std::lock_guard lock(mutex_);
+    ++result_.checked;
+    if (oracle::keeps_promises(outcome.judgement.verdict)) ++result_.clean;
+    for (std::size_t i = 0; i < kStepKinds; ++i) result_.step_ms.at(i) += outcome.step_ms.at(i);
+    if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
+    if (strategy) ++recovery_.distinct;
+    if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
+      // Those that are kept are spread over all that were seen: each number that is a power of two takes a
+      // place.
+      ++replayed_seen_;
+      if (replayed_.size() < options_.recoveries) {
+        replayed_.push_back(outcome);
+      } else if (options_.recoveries > 0 && (replayed_seen_ & (replayed_seen_ - 1)) == 0) {
+        replayed_[replayed_seen_ % options_.recoveries] = outcome;
+      }
+    }
+    if (options_.on_state) options_.on_state(outcome);
+  }
+  if (failed) return confirm(guest, checker, found.state, outcome);
+  if (outcome.in_guest_only || !drawn(found.digest)) return;
+  const StateOutcome second = checker.check(guest, found.state, {.wholly_in_guest = true});
+  if (interrupted()) return;
+  const std::string differs = disagreement(outcome, second);
+  const std::lock_guard lock(mutex_);
+  ++result_.sampled;
+  if (differs.empty()) return;
+  ++result_.disagreements;
+  result_.failures.push_back({.outcome = std::move(outcome), .confirmed = false, .disagreement = differs});
+}
+
+void Exploration::confirm(StageGuest& guest, const StateChecker& checker, const states::CrashState& state,
+                          const StateOutcome& outcome) {
+  {
+    const std::lock_guard lock(mutex_);
+    const oracle::Tier tier =
+        outcome.findings.empty() ? oracle::Tier::integrity : outcome.findings.front().tier;
+    if (++failures_of_kind_[{outcome.judgement.verdict, tier}] > options_.failures_confirmed) {
+      ++result_.unconfirmed;
+      return;
+    }
+  }
+  StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
+  if (interrupted()) {
+    const std::lock_guard lock(mutex_);
+    ++result_.unconfirmed;
+    return;
+  }
+  ConfirmedFailure failure{
+      .outcome = outcome,
+      .confirmed = is_failure(second) && second.judgement.verdict != oracle::Verdict::harness_error,
+      .disagreement = disagreement(outcome, second)};
+  failure.outcome.log += "== again, wholly in a fresh guest\n" + second.log;
+  const std::lock_guard lock(mutex_);
+  if (failure.confirmed) {
+    confirmed_ = true;
+  } else {
+    ++result_.disagreements;
+  }
+  result_.failures.push_back(std::move(failure));
+}
+
+void Exploration::explore_recoveries(std::uint64_t budget) {
+  const std::vector<StateOutcome> bases = std::exchange(replayed_, {});
+  const std::uint64_t each = bases.empty() ? 0 : std::max<std::uint64_t>(budget / bases.size(), 1);
+  std::size_t next = 0;
+  on_all_guests([&](StageGuest& guest) {
+    while (true) {
+      std::size_t number = 0;
+      {
+        const std::lock_guard lock(mutex_);
+        if (stopped() || next == bases.size()) return;
+        number = next++;
+      }
+      explore_recovery(guest, bases[number], number, each);
+    }
+  });
+  recovery_.bound = fmt::format("recovery cut for {} of {} states that had something to replay{}",
+                                bases.size(), replayed_seen_, recovery_.bound);
+  if (bases.empty()) recovery_.bound = "no state had anything to replay";
+  result_.coverage.push_back(recovery_);
+}
+
+/// Beside the workload's recording: what the base of the new one is, is told by a path relative to it.
+Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutcome& base,
+                                              std::size_t number) {
+  const fs::path recording =
+      fs::path(workload_.recording).replace_extension(fmt::format(".recovery-{}.hcrec", number));
+  std::error_code error;
+  fs::remove(recording, error);
+  const auto failed = [&](const oracle::Judgement& judgement) {
+    fs::remove(recording, error);
+    return fail("recovery of " + base.state, judgement.summary);
+  };
+  const auto loaded = guest.load({.recording = fs::absolute(workload_.recording),
+                                  .state = base.state,
+                                  .record = fs::absolute(recording),
+                                  .faults = guest.machine().faults_in_recovery()});
+  if (!loaded) return failed(loaded.error());
+  const auto seen = guest.inspect(filesystem_, {});
+  if (!seen) return failed(seen.error());
+  const auto sealed = guest.server().seal(guest.stage());
+  if (!sealed) return failed({oracle::Verdict::harness_error, sealed.error().message()});
+  return recording;
+}
+
+void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, std::size_t number,
+                                   std::uint64_t budget) {
+  const auto give_up = [&](const Error& why) {
+    const std::lock_guard lock(mutex_);
+    recovery_.bound += fmt::format("; {} could not be cut: {}", base.state, why.message());
+  };
+  const auto recording = record_recovery(guest, base, number);
+  if (!recording) return give_up(recording.error());
+  const auto history = states::RunHistory::load(*recording);
+  if (!history) return give_up(history.error());
+  const auto& strategies = guest.machine().is_array() ? kArrayRecoveryStrategies : kRecoveryStrategies;
+  states::ExploreOptions explore{.strategies = {strategies.begin(), strategies.end()},
+                                 .device = options_.explore.device,
+                                 .all_disks = filesystem_.log_size_bytes != 0,
+                                 .seed = options_.explore.seed,
+                                 .budget = budget};
+  for (const states::RecordedMark& mark : (*history)->marks())
+    if (mark.text == states::kCachesWrittenBackMark) explore.from_event = mark.event + 1;
+  auto explorer = states::StateEnumerator::create(*history, explore);
+  if (!explorer) return give_up(explorer.error());
+  Source source(std::move(*explorer), checker_->for_recovery(base, *history));
+  work(guest, source, Strategy::recovery);
+  bool keep = false;
+  {
+    const std::lock_guard lock(mutex_);
+    keep = std::any_of(result_.outcomes.begin(), result_.outcomes.end(),
+                       [&](const StateOutcome& outcome) { return outcome.recording == *recording; });
+    result_.generate_ms += source.generate_ms();
+    for (const states::Coverage& part : source.coverage()) {
+      recovery_.space += part.space;
+      recovery_.generated += part.generated;
+    }
+  }
+  std::error_code error;
+  if (!keep) fs::remove(*recording, error);  // a failure's recording is what shows it again
+}
+
+}  // namespace
+
+Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests,
+                                  const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+                                  const ExplorationOptions& options) {
+  return Exploration(guests, filesystem, workload, options).run();
+}
+
+}  // namespace headcrash::explorer

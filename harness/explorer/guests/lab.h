@@ -1,0 +1,30 @@
+#pragma once
+// A state server with one guest on each of its stages: what an exploration, a replay or a campaign works
+// with.
+
+#include "harness/explorer/guests/stage_guest.h"
+#include "plugin/base/scratch_folder.h"
+
+namespace headcrash::explorer {
+
+class Lab {
+ public:
+  /// Call it from a thread that outlives the lab (vm/guest.h).
+  static Result<std::unique_ptr<Lab>> start(std::size_t guests, const StageGuestOptions& options);
+  ~Lab();
+
+  device::StateServer& server() { return *server_; }
+  StageGuest& guest(std::size_t index) { return *guests_.at(index); }
+  std::vector<StageGuest*> guests() const;
+  /// A folder that goes with the lab.
+  const std::filesystem::path& scratch() const { return scratch_.path(); }
+
+ private:
+  explicit Lab(base::ScratchFolder scratch) : scratch_(std::move(scratch)) {}
+
+  base::ScratchFolder scratch_;
+  std::unique_ptr<device::StateServer> server_;
+  std::vector<std::unique_ptr<StageGuest>> guests_;  // go before the server does
+};
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,442 @@
+// mkfs and a workload, recorded on a stage (record_workload.h).
+#include "harness/explorer/guests/record_workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "harness/explorer/guests/application_run.h"
+#include "harness/explorer/guests/check_state.h"
+#include "harness/explorer/guests/slow_writes.h"
+#include "harness/oracle/list_of_tree.h"
+#include "harness/oracle/oracle.h"
+#include "plugin/record/recording.h"
+
+namespace headcrash::explorer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kBeginMark = "phase workload";
+constexpr std::string_view kEndMark = "phase end";
+constexpr std::string_view kPowerCrash = "power";
+constexpr std::string_view kFailedWord = "#failed ";
+constexpr std::string_view kEarlierFailedWord = "#mishap ";  // as long; recordings of earlier versions
+
+/// Where the workload begins and ends. Ordinals as everywhere: how many events come before.
+struct Bounds {
+  std::uint64_t from = 0, to = 0;
+  std::vector<std::size_t> persisted;  ///< operations, as marks between them say
+};
+
+Result<Bounds> find_bounds(const fs::path& recording) {
+  Result<record::RecordingReader> reader = record::RecordingReader::open(recording);
+  if (!reader) return pass_on(reader);
+  Bounds bounds;
+  std::optional<std::uint64_t> end;
+  std::uint64_t ordinal = 0;
+  for (;; ++ordinal) {
+    const auto event = reader->next();
+    if (!event) return pass_on(event);
+    if (!*event) break;
+    // The power cut of a campaign's trial ends its workload; what follows is the recovery.
+    if ((*event)->kind == record::Kind::power && (*event)->detail == 0 && bounds.from > 0 && !end)
+      end = ordinal;
+    if ((*event)->kind != record::Kind::mark) continue;
+    const std::string_view text(reinterpret_cast<const char*>((*event)->payload.data()),
+                                (*event)->payload.size());
+    if (text == kBeginMark) bounds.from = ordinal + 1;
+    if (const auto operation = workload::parse_persisted_mark(text)) bounds.persisted.push_back(*operation);
+    if (text == kEndMark && !end) end = ordinal;
+  }
+  bounds.to = end.value_or(ordinal);
+  return bounds;
+}
+
+Result<workload::FailedOperation> parse_failed_operation(std::string_view line, const std::string& subject) {
+  line.remove_prefix(kFailedWord.size());
+  workload::FailedOperation failed;
+  const auto number = std::from_chars(line.data(), line.data() + line.size(), failed.operation);
+  const std::string_view outcome = line.substr(static_cast<std::size_t>(number.ptr - line.data()));
+  if (number.ec != std::errc{} || (outcome != " skipped" && outcome != " partial"))
+    return fail(subject, "a failed operation is \"#failed N skipped\" or \"#failed N partial\"");
+  if (outcome == " partial") failed.outcome = workload::Outcome::partial;
+  return failed;
+}
+
+Result<void> read_operations(RecordedWorkload& workload) {
+  const fs::path path = operations_file(workload.recording);
+  std::error_code error;
+  if (!fs::exists(path, error)) return {};
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) return fail(path.string(), "cannot be read");
+  auto operations = workload::parse_operations(text, path.string());
+  if (!operations) return pass_on(operations);
+  workload.operations = std::move(*operations);
+  std::string_view rest = text;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (!line.starts_with(kFailedWord) && !line.starts_with(kEarlierFailedWord)) continue;
+    const auto failed = parse_failed_operation(line, fmt::format("{}:{}", path.string(), number));
+    if (!failed) return pass_on(failed);
+    workload.failed_operations.push_back(*failed);
+  }
+  return {};
+}
+
+Result<void> check_size_of_request(const std::vector<workload::Operation>& operations,
+                                   const std::string& file_name) {
+  constexpr std::size_t kRequestBytesMost = (1U << 20U) - 4096;  // of the agent's protocol
+  std::size_t bytes = 0;
+  for (const workload::Operation& operation : operations)
+    bytes += nlohmann::json(workload::format(operation)).dump().size() + 1;
+  if (bytes <= kRequestBytesMost) return {};
+  return fail(
+      file_name,
+      fmt::format("is {} bytes long as a request to the guest, more than {}", bytes, kRequestBytesMost),
+      "make it shorter; fill:BYTES stands for a long value of an attribute");
+}
+
+}  // namespace
+
+Result<void> check_list(const std::string& text, const std::string& file_name,
+                        const adapters::Promises& promises) {
+  auto operations = workload::parse_operations(text, file_name);
+  if (!operations) return pass_on(operations);
+  if (const auto fits = check_size_of_request(*operations, file_name); !fits) return fits;
+  // What a crash in the list leaves is not known before it.
+  const auto crash =
+      std::ranges::find(*operations, workload::Operation::Kind::crash, &workload::Operation::kind);
+  operations->erase(crash, operations->end());
+  const auto followed = oracle::Oracle::follow(
+      *operations, {.promises = promises, .subjects = workload::subjects_of(text, file_name)});
+  if (!followed) return pass_on(followed);
+  return {};
+}
+
+namespace {
+
+Result<void> check_belongs(const RecordedWorkload& workload, const std::vector<std::size_t>& persisted) {
+  if (workload.operations.empty()) return {};
+  for (const std::size_t number : persisted) {
+    const bool there = number < workload.operations.size();
+    if (there && workload::is_persistence_point(workload.operations[number])) continue;
+    return fail(workload.recording.string(),
+                fmt::format("has the mark \"{}\", but the list of operations {}; it is of another run",
+                            workload::persisted_mark(number),
+                            there ? fmt::format("has \"{}\" there, counted from 0",
+                                                workload::format(workload.operations[number]))
+                                  : fmt::format("has {}", workload.operations.size())),
+                fmt::format("give the list that was executed; the lab had written {}",
+                            operations_file(workload.recording).filename().string()));
+  }
+  return {};
+}
+
+/// The new recording must not exist; one of a run that was cut off is of no use to anybody.
+void clear_way(const fs::path& recording) {
+  std::error_code error;
+  fs::remove(recording, error);
+  fs::remove(operations_file(recording), error);
+  fs::remove(application_file(recording), error);
+}
+
+}  // namespace
+
+std::string uuid_from(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  return uuid_from(random);
+}
+
+std::string uuid_from(std::mt19937_64& random) {
+  const std::uint64_t high = random(), low = random();
+  return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xfff,
+                     0x8000 | ((low >> 48) & 0x3fff), low & 0xffff'ffff'ffff);
+}
+
+fs::path operations_file(const fs::path& recording) {
+  return fs::path(recording).replace_extension(".operations.txt");
+}
+
+Result<void> write_operations(const RecordedWorkload& workload) {
+  const fs::path path = operations_file(workload.recording);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  for (const workload::FailedOperation& failed : workload.failed_operations) {
+    file << fmt::format("{}{} {}\n", kFailedWord, failed.operation,
+                        failed.outcome == workload::Outcome::partial ? "partial" : "skipped");
+  }
+  for (const workload::Operation& operation : workload.operations)
+    file << workload::format(operation) << '\n';
+  file.close();
+  if (!file) return fail(path.string(), "cannot be written", "make room or choose another folder");
+  return {};
+}
+
+Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
+                                                std::vector<workload::Operation> operations) {
+  const Result<Bounds> bounds = find_bounds(recording);
+  if (!bounds) return pass_on(bounds);
+  RecordedWorkload workload{.recording = recording,
+                            .operations = std::move(operations),
+                            .application = std::nullopt,
+                            .from_event = bounds->from,
+                            .to_event = bounds->to};
+  const bool crashes = std::ranges::any_of(workload.operations, [](const workload::Operation& each) {
+    return each.kind == workload::Operation::Kind::crash;
+  });
+  if (crashes)
+    return fail(recording.string(), "was made by the operations after the last crash of the list only",
+                "leave the list out: what was done stands beside the recording");
+  if (workload.operations.empty())
+    if (const auto read = read_operations(workload); !read) return pass_on(read);
+  if (const auto belongs = check_belongs(workload, bounds->persisted); !belongs) return pass_on(belongs);
+  auto application = read_application(recording);
+  if (!application) return pass_on(application);
+  workload.application = std::move(*application);
+  return workload;
+}
+
+run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                     const fs::path& recording, const std::string& uuid,
+                                     const DiskOptions& options) {
+  clear_way(recording);
+  device::StageLoad empty = guest.empty_disks();
+  empty.used_disk = options.used && !guest.machine().is_array();
+  empty.record = fs::absolute(recording);
+  const auto loaded = guest.load(empty);
+  if (!loaded) return tl::unexpected(loaded.error());
+  const auto made = run::with_tool_remedy(guest.exec(run::in_guest(filesystem.mkfs.argv, uuid)), filesystem);
+  if (!made) return tl::unexpected(made.error());
+  if (!filesystem.mkfs.good(made->exit_code)) {
+    return run::stop(oracle::Verdict::harness_error,
+                     fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
+  }
+  const Result<std::uint64_t> events = guest.server().seal(guest.stage());
+  if (!events) return run::broken(events.error());
+  return formatted_disk(recording, *events, guest.machine(), options);
+}
+
+FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events, const StageMachine& machine,
+                             const DiskOptions& options) {
+  // An array has been parked: what it had to write is on its members.
+  return {.recording = recording,
+          .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events),
+          .options = options};
+}
+
+namespace {
+
+struct Ran {
+  run::RunOutcome outcome;
+  Bounds bounds;
+};
+
+/// Where a recording begins: a formatted disk, or what a crash has left of one.
+struct Start {
+  FormattedDisk disk;
+  bool crashed = false;
+  std::span<const workload::Operation> list = {};             ///< all of it, with its crashes
+  std::vector<workload::FailedOperation> failed_before = {};  ///< those of earlier legs, and the crash
+  SlowPlaces slow = {};
+};
+
+/// The fresh file system, or as much as a crash has left of it.
+run::Step<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesystem, bool crashed) {
+  std::string why, log;
+  const auto mounted =
+      crashed ? guest.recover_and_mount(filesystem, why, log) : guest.mount(filesystem, &why);
+  if (!mounted) return tl::unexpected(mounted.error());
+  if (*mounted) return {};
+  return run::stop(
+      crashed ? oracle::Verdict::unmountable : oracle::Verdict::harness_error,
+      fmt::format("the {} could not be mounted: {}",
+                  crashed ? "file system that a crash inside of the list has left" : "fresh file system",
+                  why));
+}
+
+/// Mounts the disk and does the work between the two marks. `prepare` comes before them.
+run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                    const Start& start, const fs::path& recording,
+                                    const std::function<run::Step<void>()>& prepare,
+                                    const std::function<run::Step<run::RunOutcome>()>& work) {
+  clear_way(recording);
+  const FormattedDisk& disk = start.disk;
+  const auto loaded = guest.load({.recording = fs::absolute(disk.recording),
+                                  .state = disk.state,
+                                  .record = fs::absolute(recording),
+                                  .delay_us = guest.machine().is_array() ? 0 : disk.options.delay_us,
+                                  .delay_seed = disk.options.seed,
+                                  .slow = start.slow,
+                                  .slow_us = disk.options.slow_us,
+                                  .faults = guest.machine().faults});
+  if (!loaded) return tl::unexpected(loaded.error());
+  if (const auto mounted = mount_start(guest, filesystem, start.crashed); !mounted)
+    return tl::unexpected(mounted.error());
+  if (const auto prepared = prepare(); !prepared) return tl::unexpected(prepared.error());
+
+  device::StateServer& server = guest.server();
+  const std::size_t stage = guest.stage();
+  if (const auto marked = run::as_step(server.mark(stage, std::string(kBeginMark))); !marked)
+    return tl::unexpected(marked.error());
+  auto ran = work();
+  if (!ran) return tl::unexpected(ran.error());
+  if (const auto marked = run::as_step(server.mark(stage, std::string(kEndMark))); !marked)
+    return tl::unexpected(marked.error());
+  const Result<std::uint64_t> events = server.seal(stage);
+  if (!events) return run::broken(events.error());
+  if (const auto unmounted = guest.unmount(); !unmounted) return tl::unexpected(unmounted.error());
+
+  const Result<Bounds> bounds = find_bounds(recording);
+  if (!bounds) return run::broken(bounds.error());
+  return Ran{std::move(*ran), *bounds};
+}
+
+/// What a crash has left, as the list that makes it; nothing of it is lost any more.
+run::Step<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const Start& start) {
+  auto tree = guest.dump();
+  if (!tree) return tl::unexpected(tree.error());
+  auto list = oracle::list_of_tree(*tree, start.list);
+  if (!list) return run::broken(list.error());
+  const auto marked =
+      run::as_step(guest.server().mark(guest.stage(), workload::persisted_mark(list->size() - 1)));
+  if (!marked) return tl::unexpected(marked.error());
+  return std::move(*list);
+}
+
+run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                       const Start& start, std::span<const workload::Operation> operations,
+                                       const fs::path& recording) {
+  std::vector<workload::Operation> list;
+  // For the agent, which has the tree before it, joins stand in the places of the operations that would make it.
+  std::vector<workload::Operation> sent;
+  const auto ran = record_between_marks(
+      guest, filesystem, start, recording,
+      [&]() -> run::Step<void> {
+        if (start.crashed) {
+          auto base = list_of_start(guest, start);
+          if (!base) return tl::unexpected(base.error());
+          list = std::move(*base);
+          sent.assign(list.size(), {.kind = workload::Operation::Kind::join});
+        }
+        list.insert(list.end(), operations.begin(), operations.end());
+        sent.insert(sent.end(), operations.begin(), operations.end());
+        return {};
+      },
+      [&] { return guest.run(sent, start.failed_before); });
+  if (!ran) return tl::unexpected(ran.error());
+  list.resize(std::min(ran->outcome.done, list.size()));  // what follows a failed operation was not executed
+  RecordedWorkload workload{.recording = recording,
+                            .operations = std::move(list),
+                            .application = std::nullopt,
+                            .failed_operations = ran->outcome.failed_operations,
+                            .from_event = ran->bounds.from,
+                            .to_event = ran->bounds.to,
+                            .failure = ran->outcome.failure};
+  if (const auto written = run::as_step(write_operations(workload)); !written)
+    return tl::unexpected(written.error());
+  return workload;
+}
+
+/// Once, or where writes of a kind are to be slow twice: with those of the first recording slow in the second. An array has
+/// times of its own.
+run::Step<RecordedWorkload> record_slowly(
+    const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
+    const std::function<run::Step<RecordedWorkload>(const Start&)>& record) {
+  auto recorded = record(start);
+  const std::string& kind = start.disk.options.slow;
+  if (kind.empty() || guest.machine().is_array() || !recorded || recorded->failure) return recorded;
+  auto places =
+      places_of_kind(recorded->recording, filesystem.type, kind, recorded->from_event, recorded->to_event);
+  if (!places) return run::broken(places.error());
+  start.slow = std::move(*places);
+  return record(start);
+}
+
+/// The state that a crash at the end of the leg leaves, which has to keep what the leg was promised.
+run::Step<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                   const RecordedWorkload& leg, const std::string& how) {
+  auto run = states::RunHistory::load(leg.recording);
+  if (!run) return run::broken(run.error());
+  const bool log_apart = filesystem.log_size_bytes != 0;
+  const std::string state =
+      fmt::format("{}{}{}", log_apart ? 'a' : 'w', leg.to_event, how == kPowerCrash ? "-" : "");
+  const auto parsed = states::parse_crash_state(state);
+  if (!parsed) return run::broken(parsed.error());
+  const auto checker = StateChecker::create(filesystem, leg, *run);
+  if (!checker) return run::broken(checker.error());
+  const StateOutcome outcome =
+      checker->check(guest, *parsed, {.wholly_in_guest = true, .fresh_guest = false});
+  if (!is_failure(outcome)) return state;
+  return run::stop(outcome.judgement.verdict,
+                   fmt::format("at the crash inside of the list, {} of {}: {}", state,
+                               leg.recording.filename().string(), outcome.judgement.summary));
+}
+
+}  // namespace
+
+fs::path leg_recording(const fs::path& recording, int number) {
+  return fs::path(recording).replace_extension(fmt::format(".leg-{}.hcrec", number));
+}
+
+run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                            const FormattedDisk& disk,
+                                            const std::vector<workload::Operation>& operations,
+                                            const fs::path& recording) {
+  Start start{.disk = disk, .list = operations};
+  std::span<const workload::Operation> rest = operations;
+  for (int number = 1;; ++number) {
+    const auto crash = std::ranges::find(rest, workload::Operation::Kind::crash, &workload::Operation::kind);
+    if (crash == rest.end())
+      return record_slowly(guest, filesystem, start, [&](const Start& from) {
+        return record_leg(guest, filesystem, from, rest, recording);
+      });
+    if (guest.machine().is_array())
+      return run::stop(oracle::Verdict::harness_error,
+                       "a list with a crash is recorded on a disk, not on an array");
+    const auto length = static_cast<std::size_t>(crash - rest.begin());
+    auto leg = record_slowly(guest, filesystem, start, [&](const Start& from) {
+      return record_leg(guest, filesystem, from, rest.first(length), leg_recording(recording, number));
+    });
+    if (!leg || leg->failure) return leg;
+    const auto state = crash_after(guest, filesystem, *leg, crash->target);
+    if (!state) return tl::unexpected(state.error());
+    start.disk = {.recording = leg->recording, .state = *state, .options = disk.options};
+    start.crashed = true;
+    // What was there may be gone, as after an operation that was skipped.
+    start.failed_before.emplace_back();
+    rest = rest.subspan(length + 1);
+  }
+}
+
+run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                               const FormattedDisk& disk,
+                                               const workload::Application& application,
+                                               const fs::path& recording) {
+  return record_slowly(
+      guest, filesystem, {.disk = disk}, [&](const Start& from) -> run::Step<RecordedWorkload> {
+        const auto ran = record_between_marks(
+            guest, filesystem, from, recording, [&] { return prepare_application(guest, application); },
+            [&] { return guest.run_application(application); });
+        if (!ran) return tl::unexpected(ran.error());
+        RecordedWorkload workload{.recording = recording,
+                                  .operations = {},
+                                  .application = application,
+                                  .failed_operations = {},
+                                  .from_event = ran->bounds.from,
+                                  .to_event = ran->bounds.to,
+                                  .failure = ran->outcome.failure};
+        if (const auto written = run::as_step(write_application_name(recording, application)); !written)
+          return tl::unexpected(written.error());
+        return workload;
+      });
+}
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,48 @@
+// Each write of the recording described, as an account of a crash state does (slow_writes.h).
+#include "harness/explorer/guests/slow_writes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/explorer/guests/known_disks.h"
+
+namespace headcrash::explorer {
+
+Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::string_view type,
+                                  std::string_view kind, std::uint64_t from, std::uint64_t to) {
+  constexpr std::size_t kNamedMost = 12;
+  constexpr std::size_t kPlacesMost = 4096;  // plugin/servers/nbd/CONTROL.md, "slow"
+  const auto run = states::RunHistory::load(recording);
+  if (!run) return pass_on(run);
+  const auto disks = KnownDisks::read(**run, type, {0});
+  if (!disks) return pass_on(disks);
+  const auto reader = record::RecordingReader::open(recording);
+  if (!reader) return pass_on(reader);
+  std::set<SlowPlaces::value_type> places;
+  std::set<std::string> others;
+  for (const states::RecordedWrite& write : (*run)->writes(0)) {
+    if (write.op != model::Op::write || write.submitted_event < from || write.submitted_event >= to) continue;
+    const auto bytes = described_bytes(*reader, write.bytes_at, write.sectors);
+    if (!bytes) return pass_on(bytes);
+    const std::string what = kind_of_write(disks->at(0, write.submitted_event), write.lba, *bytes).what;
+    if (what.find(kind) == std::string::npos)
+      others.insert(what);
+    else
+      places.emplace(write.lba, write.sectors);
+  }
+  if (places.size() > kPlacesMost)
+    return fail("slow",
+                fmt::format("{} writes are of the kind \"{}\", at most {} can be slow", places.size(), kind,
+                            kPlacesMost),
+                "use words that fewer writes have, or a shorter workload");
+  if (!places.empty()) return SlowPlaces(places.begin(), places.end());
+  std::vector<std::string> named(others.begin(), others.end());
+  named.resize(std::min(named.size(), kNamedMost));
+  return fail("slow", fmt::format("no write of this workload is called \"{}\"", kind),
+              fmt::format("use words of one of these: {}", fmt::join(named, "; ")));
+}
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,149 @@
+#include "harness/explorer/guests/sparse_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "harness/explorer/guests/host_check.h"
+#include "harness/explorer/testing/recorded_disk.h"
+#include "harness/workload/stamp.h"
+#include "plugin/media/prior_bytes.h"
+#include "plugin/states/used_image.h"
+
+namespace headcrash::explorer {
+namespace {
+
+constexpr std::uint64_t kImageSectors = 8192;  // four pieces of 1 MiB
+constexpr std::size_t kPageBytes = 4096;
+
+/// A file system's image as its writes left it, and the host's copy of it.
+class CopiedState : public testing::Test {
+ protected:
+  CopiedState() {
+    RecordedDisk disk(folder_.path() / "a.hcrec", kImageSectors);
+    for (const std::uint64_t lba : {0, 8, 4096})
+      disk.write(lba + 1, lba, RecordedDisk::block({static_cast<int>(lba >> 3)})).ack(lba + 1);
+    const auto run = disk.flush(9999).load();
+    auto image = run->image({.event = run->events()}, 0);
+    EXPECT_TRUE(image) << image.error().message();
+    image_.emplace(std::move(*image));
+    auto copy = private_copy(*image_);
+    EXPECT_TRUE(copy) << copy.error().message();
+    copy_ = std::move(*copy);
+  }
+
+  void put(std::uint64_t offset, const std::vector<std::byte>& bytes) {
+    EXPECT_EQ(::pwrite(copy_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  /// By offset: how many bytes differ.
+  std::map<std::uint64_t, std::size_t> changes() {
+    std::map<std::uint64_t, std::size_t> seen;
+    const auto visited = visit_changes(*image_, copy_, [&](std::uint64_t offset, auto bytes) -> Result<void> {
+      seen[offset] = bytes.size();
+      std::vector<std::byte> there(bytes.size());
+      EXPECT_EQ(::pread(copy_.get(), there.data(), there.size(), static_cast<off_t>(offset)),
+                static_cast<ssize_t>(there.size()));
+      EXPECT_TRUE(std::ranges::equal(bytes, there)) << "at " << offset;
+      return {};
+    });
+    EXPECT_TRUE(visited) << visited.error().message();
+    return seen;
+  }
+
+  const TemporaryFolder folder_;
+  std::optional<states::StateImage> image_;
+  base::Descriptor copy_;
+};
+
+using Changes = std::map<std::uint64_t, std::size_t>;
+
+TEST_F(CopiedState, HasNoChangesBeforeAProgramWorkedOnIt) {
+  EXPECT_EQ(changes(), Changes{});
+}
+
+TEST_F(CopiedState, ChangesWhereAProgramWroteOtherBytes) {
+  put(4096 + 17, {std::byte{0x77}});                      // a byte of the second block
+  put(3 << 20, RecordedDisk::block({5}));                 // where there was nothing
+  put((3 << 20) + kPageBytes, RecordedDisk::block({6}));  // beside it
+  put(0, RecordedDisk::block({0}));                       // what was there
+  put(1 << 20, std::vector<std::byte>(kPageBytes));       // zeroes where there are zeroes
+  EXPECT_EQ(changes(), (Changes{{4096, kPageBytes}, {3 << 20, 2 * kPageBytes}}));
+}
+
+TEST_F(CopiedState, ChangesWhereAProgramWroteZeroes) {
+  put(2 << 20, std::vector<std::byte>(kPageBytes));
+  EXPECT_EQ(changes(), (Changes{{2 << 20, kPageBytes}}));
+}
+
+TEST_F(CopiedState, StopsAtTheFirstError) {
+  put(0, std::vector<std::byte>(kPageBytes));
+  put(2 << 20, std::vector<std::byte>(kPageBytes));
+  std::size_t calls = 0;
+  const auto visited = visit_changes(*image_, copy_, [&](std::uint64_t, auto) -> Result<void> {
+    ++calls;
+    return fail("stage", "is full");
+  });
+  EXPECT_FALSE(visited);
+  EXPECT_EQ(calls, 1U);
+}
+
+/// What the plugin serves of a used disk is what dumps recognise and the oracle calls stale.
+TEST(UsedDisk, HoldsWhatADumpRecognises) {
+  std::vector<std::byte> served(3 * workload::kStampBytes), wanted(served.size());
+  media::read_prior_bytes(77, served);
+  workload::write_before_mkfs(77, wanted);
+  EXPECT_EQ(served, wanted);
+  EXPECT_EQ(std::get<workload::BeforeMkfs>(workload::read_stamp(std::span(served).first(512))).sector, 77U);
+}
+
+/// What fsck of a file system without a journal has to see, and what it changes of it.
+TEST(UsedDisk, AWholeCopyHasWhatWasThereBefore) {
+  const states::StateImage image = states::used_image(kImageSectors);
+  const auto copy = private_copy(image, Unwritten::as_on_the_disk);
+  ASSERT_TRUE(copy) << copy.error().message();
+  std::vector<std::byte> there(workload::kStampBytes), wanted(there.size());
+  ASSERT_EQ(::pread(copy->get(), there.data(), there.size(), 77 * 512), static_cast<ssize_t>(there.size()));
+  media::read_prior_bytes(77, wanted);
+  EXPECT_EQ(there, wanted);
+  const std::vector<std::byte> zeroes(kPageBytes);
+  ASSERT_EQ(::pwrite(copy->get(), zeroes.data(), zeroes.size(), 65536), static_cast<ssize_t>(zeroes.size()));
+  Changes seen;
+  ASSERT_TRUE(visit_changes(
+      image, *copy,
+      [&](std::uint64_t offset, auto bytes) -> Result<void> {
+        seen[offset] = bytes.size();
+        return {};
+      },
+      Unwritten::as_on_the_disk));
+  EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
+}
+
+/// A checker's copy would have to hold the whole disk, and what it left as it was is not a change.
+TEST(UsedDisk, CopiesDoWithoutWhatWasThereBefore) {
+  const states::StateImage image = states::used_image(kImageSectors);
+  const auto copy = private_copy(image);
+  ASSERT_TRUE(copy) << copy.error().message();
+  struct stat status = {};
+  ASSERT_EQ(::fstat(copy->get(), &status), 0);
+  EXPECT_EQ(status.st_blocks, 0) << "all of it is a hole";
+  const std::vector<std::byte> fsck(kPageBytes, std::byte{1});
+  ASSERT_EQ(::pwrite(copy->get(), fsck.data(), fsck.size(), 65536), static_cast<ssize_t>(fsck.size()));
+  const std::vector<std::byte> zeroes(kPageBytes);
+  ASSERT_EQ(::pwrite(copy->get(), zeroes.data(), zeroes.size(), 1 << 20),
+            static_cast<ssize_t>(zeroes.size()));
+  Changes seen;
+  ASSERT_TRUE(visit_changes(image, *copy, [&](std::uint64_t offset, auto bytes) -> Result<void> {
+    seen[offset] = bytes.size();
+    return {};
+  }));
+  EXPECT_EQ(seen, (Changes{{65536, kPageBytes}, {1 << 20, kPageBytes}}))
+      << "the pieces around it stay what they were";
+}
+
+}  // namespace
+}  // namespace headcrash::explorer

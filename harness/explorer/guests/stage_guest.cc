@@ -1,0 +1,288 @@
+// A guest on a stage (stage_guest.h).
+#include "harness/explorer/guests/stage_guest.h"
+
+#include <fmt/format.h>
+
+#include <thread>
+#include <utility>
+
+#include "harness/explorer/guests/stage_copy.h"
+#include "harness/vm/oops.h"
+#include "plugin/model/core/store.h"
+
+namespace headcrash::explorer {
+namespace {
+
+// What a killed guest had in flight ends in the server a moment later; until then the stage refuses to be
+// switched.
+constexpr int kSwitchTries = 40;
+constexpr const char* kDoesNotStart = "does not start";  // plugin/servers/nbd/CONTROL.md, "machine"
+constexpr std::chrono::milliseconds kSwitchPause{25};
+
+}  // namespace
+
+struct StageGuest::State {
+  device::StateServer& server;
+  std::size_t stage = 0;
+  StageGuestOptions options;
+  StageMachine machine = {};
+  std::unique_ptr<vm::Guest> guest;
+  std::optional<run::GuestSession> session;
+  std::filesystem::path scratch;
+  bool trusted = false, mounted = false;
+  bool write_through = false;               // as set_write_through() has left this guest
+  bool recorded = false;                    // what is done to the stage
+  std::optional<run::DiskIdentity> unseen;  // loaded, and not yet known to be what the guest sees
+  std::size_t restores = 0;
+  std::string log;  // the kernel's, since load()
+  std::optional<StageCopier> copier;
+
+  std::vector<vm::GuestDisk> nbd_disks() const;
+  Result<void> restore();
+  run::Step<device::LoadedStage> switch_to(const device::StageLoad& load);
+  void drop() {
+    session.reset();
+    guest.reset();
+    trusted = mounted = write_through = false;
+  }
+  /// Without a guest there is nothing to ask: load() has failed, or was never called. One that has failed
+  /// once is asked nothing more.
+  template <typename Question>
+  auto ask(const Question& question) -> decltype(question(*session)) {
+    if (!session || !trusted) return run::stop(oracle::Verdict::harness_error, "no state is loaded");
+    auto outcome = question(*session);
+    if (!outcome) trusted = false;
+    return outcome;
+  }
+  /// A connection that has failed is not used again.
+  template <typename Request>
+  auto beside_guest(const Request& request) -> decltype(request(*copier)) {
+    if (!copier) {
+      auto connected = StageCopier::connect(server.socket(), device::StateServer::disk_export(stage));
+      if (!connected) return pass_on(connected);
+      copier.emplace(std::move(*connected));
+    }
+    auto outcome = request(*copier);
+    if (!outcome) copier.reset();
+    return outcome;
+  }
+  run::Step<void> see() {
+    if (!unseen) return {};
+    const run::DiskIdentity loaded = *std::exchange(unseen, std::nullopt);
+    return ask([&](run::GuestSession& each) { return each.verify_disks(loaded); });
+  }
+  template <typename Question>
+  auto see_and_ask(const Question& question) -> decltype(question(*session)) {
+    if (const auto seen = see(); !seen) return tl::unexpected(seen.error());
+    return ask(question);
+  }
+};
+
+StageGuest::StageGuest(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StageGuest::~StageGuest() = default;
+
+std::vector<vm::GuestDisk> StageGuest::State::nbd_disks() const {
+  std::vector<vm::GuestDisk> all{{.socket = server.socket(),
+                                  .export_name = device::StateServer::disk_export(stage),
+                                  .size_bytes = options.disk_bytes},
+                                 {.socket = server.socket(),
+                                  .export_name = device::StateServer::mark_export(stage),
+                                  .size_bytes = vm::kMarkDiskBytes}};
+  if (options.log_bytes != 0)
+    all.push_back({.socket = server.socket(),
+                   .export_name = device::StateServer::log_export(stage),
+                   .size_bytes = options.log_bytes});
+  return all;
+}
+
+Result<void> StageGuest::State::restore() {
+  drop();
+  vm::GuestSpec spec{.image = options.image,
+                     .accelerator = options.accelerator,
+                     .memory_mib = options.memory_mib,
+                     .disks = nbd_disks()};
+  if (options.accelerator == vm::Accelerator::user_mode) {
+    vm::attach_user_mode(spec, server.virtual_socket(stage), options.disk_bytes, options.log_bytes);
+    spec.late_kicks = true;
+  }
+  auto started = vm::Guest::start(spec, options.cache, scratch);
+  if (!started) return pass_on(started);
+  guest = std::move(*started);
+  session.emplace(*guest, options.step_timeout, options.interrupted);
+  ++restores;
+  for (const auto& ready : {session->set_clock(run::seed_digits(stage + 1)),
+                            session->kernel_log().map([](const std::string&) {})}) {
+    if (!ready) return fail("guest", ready.error().summary);
+  }
+  trusted = true;
+  return {};
+}
+
+run::Step<device::LoadedStage> StageGuest::State::switch_to(const device::StageLoad& load) {
+  for (int tries = 1;; ++tries) {
+    Result<device::LoadedStage> loaded = server.load(load);
+    if (loaded) return std::move(*loaded);
+    const std::string& problem = loaded.error().problem;
+    if (problem.find(kDoesNotStart) != std::string::npos)
+      return run::stop(oracle::Verdict::unmountable, problem);
+    const bool busy = problem.find("inside") != std::string::npos;
+    if (!busy || tries == kSwitchTries) return run::broken(loaded.error());
+    std::this_thread::sleep_for(kSwitchPause);
+  }
+}
+
+Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& server, std::size_t stage,
+                                                      const StageGuestOptions& options,
+                                                      const std::filesystem::path& scratch) {
+  std::unique_ptr<StageGuest> guest(new StageGuest(std::make_unique<State>(
+      State{.server = server, .stage = stage, .options = options, .scratch = scratch})));
+  // An export without a state has no size and cannot be attached.
+  const auto blank = server.load(guest->empty_disks());
+  if (!blank) return pass_on(blank);
+  if (const auto restored = guest->state_->restore(); !restored) return pass_on(restored);
+  return guest;
+}
+
+run::Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool fresh_guest) {
+  State& state = *state_;
+  state.log.clear();
+  state.unseen.reset();
+  if (fresh_guest || state.mounted || !state.guest || !state.guest->alive()) state.trusted = false;
+  if (!state.trusted) state.drop();
+  device::StageLoad own = load;
+  own.stage = state.stage;
+  own.machine = state.machine.profile;
+  state.recorded = own.record.has_value();
+  run::Step<device::LoadedStage> loaded = state.switch_to(own);
+  if (!loaded) return loaded;
+  if (loaded->sectors * model::kSectorBytes != state.options.disk_bytes) {
+    return run::stop(oracle::Verdict::harness_error,
+                     fmt::format("the state has {} bytes and the guest's disk {}",
+                                 loaded->sectors * model::kSectorBytes, state.options.disk_bytes));
+  }
+  if (!state.trusted) {
+    if (const auto restored = state.restore(); !restored) return run::broken(restored.error());
+  }
+  state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes, state.write_through};
+  return loaded;
+}
+
+void StageGuest::put_under(StageMachine machine) {
+  state_->machine = std::move(machine);
+}
+const StageMachine& StageGuest::machine() const {
+  return state_->machine;
+}
+
+/// A guest of which it is not known how it is set is not used again.
+run::Step<void> StageGuest::set_write_through(bool write_through) {
+  const auto done =
+      exec({"sh", "-c",
+            fmt::format(
+                "for disk in vda {}; do echo 'write {}' > /sys/block/$disk/queue/write_cache || exit; done",
+                state_->options.log_bytes != 0 ? "vdc" : "", write_through ? "through" : "back")});
+  if (done && done->exit_code == 0) {
+    state_->write_through = write_through;
+    return {};
+  }
+  state_->trusted = false;
+  if (!done) return tl::unexpected(done.error());
+  return run::stop(oracle::Verdict::harness_error, "cannot set the guest's write cache: " + done->output);
+}
+
+run::Step<run::GuestOutcome> StageGuest::exec(const std::vector<std::string>& argv) {
+  return state_->see_and_ask([&](run::GuestSession& session) { return session.exec(argv); });
+}
+
+run::Step<bool> StageGuest::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
+  run::Step<bool> mounted =
+      state_->see_and_ask([&](run::GuestSession& session) { return session.mount(filesystem, why); });
+  if (mounted) state_->mounted = *mounted;
+  return mounted;
+}
+
+run::Step<void> StageGuest::unmount() {
+  run::Step<void> done = state_->see_and_ask([](run::GuestSession& session) { return session.unmount(); });
+  if (done) state_->mounted = false;
+  return done;
+}
+
+run::Step<run::RunOutcome> StageGuest::run(const std::vector<workload::Operation>& operations,
+                                           std::span<const workload::FailedOperation> earlier) {
+  return state_->see_and_ask([&](run::GuestSession& session) { return session.run(operations, earlier); });
+}
+
+run::Step<std::vector<oracle::ObservedObject>> StageGuest::dump() {
+  return state_->see_and_ask([](run::GuestSession& session) { return session.dump(); });
+}
+
+run::Step<bool> StageGuest::recover_and_mount(const adapters::LinuxAdapter& filesystem, std::string& why,
+                                              std::string& log) {
+  const bool by_command = !filesystem.replay_by_mount && !filesystem.replay.argv.empty();
+  run::Step<bool> mounted = false;
+  if (!by_command || filesystem.promises.names_are_atomic()) mounted = mount(filesystem, &why);
+  if (!mounted || *mounted || !by_command) return mounted;
+  const auto replayed = exec(run::in_guest(filesystem.replay.argv));
+  if (!replayed) return tl::unexpected(replayed.error());
+  log += fmt::format("{}exit {}\n", replayed->output, replayed->exit_code);
+  return mount(filesystem, &why);
+}
+
+run::Step<void> StageGuest::put(const std::string& path, const std::string& text) {
+  return state_->see_and_ask([&](run::GuestSession& session) { return session.put(path, text); });
+}
+
+run::Step<run::RunOutcome> StageGuest::run_application(const workload::Application& application) {
+  return state_->see_and_ask(
+      [&](run::GuestSession& session) { return session.run_application(application); });
+}
+
+run::Step<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<std::string>& argv,
+                                                              const std::string& told) {
+  return state_->see_and_ask(
+      [&](run::GuestSession& session) { return session.verify_application(argv, told); });
+}
+
+/// A kernel that has said that it is broken is asked nothing more.
+run::Step<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem,
+                                               const run::InspectOptions& options) {
+  const auto loaded = std::exchange(state_->unseen, std::nullopt);
+  const run::Pace pace = state_->recorded ? run::Pace::as_booted : run::Pace::quick;
+  run::Step<run::Inspection> seen = state_->ask(
+      [&](run::GuestSession& session) { return session.inspect(filesystem, options, loaded, pace); });
+  if (!seen) return seen;
+  if (const auto oops = vm::find_oops(seen->log)) {
+    state_->trusted = false;
+    return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+  }
+  state_->log += seen->log;
+  return seen;
+}
+
+Result<base::Descriptor> StageGuest::copy_stage() {
+  return state_->beside_guest([](StageCopier& copier) { return copier.copy(); });
+}
+
+Result<void> StageGuest::change_stage(const states::StateImage& image, const base::Descriptor& copy) {
+  return state_->beside_guest([&](StageCopier& copier) { return copier.change(image, copy); });
+}
+
+device::StateServer& StageGuest::server() {
+  return state_->server;
+}
+std::size_t StageGuest::stage() const {
+  return state_->stage;
+}
+device::StageLoad StageGuest::empty_disks() const {
+  return {.stage = state_->stage,
+          .sectors = state_->options.disk_bytes / model::kSectorBytes,
+          .log_sectors = state_->options.log_bytes / model::kSectorBytes};
+}
+std::optional<std::string> StageGuest::damage_message() const {
+  return vm::find_damage_message(state_->log);
+}
+std::size_t StageGuest::restores() const {
+  return state_->restores;
+}
+
+}  // namespace headcrash::explorer

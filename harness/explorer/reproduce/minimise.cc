@@ -1,0 +1,208 @@
+// Delta debugging over lost writes and over operations (minimise.h).
+#include "harness/explorer/reproduce/minimise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "harness/explorer/explain/lost_writes.h"
+#include "harness/workload/draft.h"
+
+namespace headcrash::explorer {
+namespace {
+
+/// Indices into what is being made smaller, ascending.
+using Chosen = std::vector<std::size_t>;
+
+/// What the search asks. `usable` leaves out of a choice what cannot be there without the rest.
+struct Questions {
+  std::function<Chosen(const Chosen&)> usable;
+  std::function<bool(const Chosen&)> still_fails;
+};
+
+class DeltaDebugging {
+ public:
+  DeltaDebugging(Questions questions, const MinimiseLimits& limits)
+      : questions_(std::move(questions)), limits_(limits) {}
+
+  Chosen run(std::size_t items) {
+    for (std::size_t i = 0; i < items; ++i) current_.push_back(i);
+    asked_.insert(current_);  // it fails: that is why we are here
+    if (fails({})) return {};
+    std::size_t parts = 2;
+    while (current_.size() > 1 && !stopped_) {
+      parts = std::min(parts, current_.size());
+      if (keep_one_part(parts)) {
+        parts = 2;
+      } else if (leave_out_one_part(parts)) {
+        parts = std::max<std::size_t>(parts - 1, 2);
+      } else if (parts < current_.size()) {
+        parts *= 2;
+      } else {
+        break;
+      }
+    }
+    return current_;
+  }
+
+  std::size_t checks() const { return checks_; }
+  bool stopped() const { return stopped_; }
+
+ private:
+  /// The half-open range of part `index` of `parts`.
+  std::pair<std::size_t, std::size_t> part(std::size_t index, std::size_t parts) const {
+    return {index * current_.size() / parts, (index + 1) * current_.size() / parts};
+  }
+
+  bool keep_one_part(std::size_t parts) {
+    for (std::size_t i = 0; i < parts; ++i) {
+      const auto [first, end] = part(i, parts);
+      if (fails(Chosen(current_.begin() + static_cast<std::ptrdiff_t>(first),
+                       current_.begin() + static_cast<std::ptrdiff_t>(end))))
+        return true;
+    }
+    return false;
+  }
+
+  bool leave_out_one_part(std::size_t parts) {
+    if (parts == 2) return false;  // the other half was asked about
+    for (std::size_t i = 0; i < parts; ++i) {
+      const auto [first, end] = part(i, parts);
+      Chosen rest(current_.begin(), current_.begin() + static_cast<std::ptrdiff_t>(first));
+      rest.insert(rest.end(), current_.begin() + static_cast<std::ptrdiff_t>(end), current_.end());
+      if (fails(rest)) return true;
+    }
+    return false;
+  }
+
+  bool fails(const Chosen& chosen) {
+    if (stopped_) return false;
+    Chosen used = questions_.usable(chosen);
+    if (!asked_.insert(used).second) return false;
+    if (checks_ >= limits_.checks || (limits_.out_of_time && limits_.out_of_time())) {
+      stopped_ = true;
+      return false;
+    }
+    ++checks_;
+    if (!questions_.still_fails(used)) return false;
+    current_ = std::move(used);
+    return true;
+  }
+
+  Questions questions_;
+  const MinimiseLimits& limits_;
+  Chosen current_;
+  std::set<Chosen> asked_;  // as many as there were checks
+  std::size_t checks_ = 0;
+  bool stopped_ = false;
+};
+
+std::vector<MissingWrite> missing_in(const states::CrashState& state,
+                                     std::span<const model::RequestId> unflushed) {
+  std::vector<MissingWrite> missing;
+  for (const model::RequestId request : unflushed)
+    if (const auto each = missing_write(state, request)) missing.push_back(*each);
+  return missing;
+}
+
+/// Names are bounded: what is listed is whichever are fewer, the lost or the kept.
+states::CrashState with_missing(const states::CrashState& like, std::span<const model::RequestId> unflushed,
+                                const std::vector<MissingWrite>& missing) {
+  states::CrashState state = like;
+  state.torn.clear();
+  std::vector<model::RequestId> lost, kept;
+  auto next = missing.begin();
+  for (const model::RequestId request : unflushed) {
+    if (next == missing.end() || next->request != request) {
+      kept.push_back(request);
+      continue;
+    }
+    if (next->torn) {
+      state.torn.push_back(*next->torn);
+    } else {
+      lost.push_back(request);
+    }
+    ++next;
+  }
+  state.keep_others = lost.size() <= kept.size();
+  state.listed = state.keep_others ? std::move(lost) : std::move(kept);
+  return state;
+}
+
+}  // namespace
+
+bool stronger(oracle::Tier one, oracle::Tier other) {
+  constexpr std::array<int, 4> kStrength{2, 1, 0, 3};  // posix, documented, de-facto, integrity
+  return kStrength.at(static_cast<std::size_t>(one)) > kStrength.at(static_cast<std::size_t>(other));
+}
+
+FailureKind kind_of(const oracle::Judgement& judgement, const std::vector<oracle::Finding>& findings) {
+  FailureKind kind{.verdict = judgement.verdict};
+  for (const oracle::Finding& finding : findings) {
+    if (finding.kind != kind.verdict) continue;
+    if (!kind.tier || stronger(finding.tier, *kind.tier)) kind.tier = finding.tier;
+  }
+  return kind;
+}
+
+bool fails_like(const FailureKind& kind, const oracle::Judgement& judgement,
+                const std::vector<oracle::Finding>& findings) {
+  if (!kind.tier) return judgement.verdict == kind.verdict;
+  return std::any_of(findings.begin(), findings.end(), [&](const oracle::Finding& finding) {
+    return finding.kind == kind.verdict && finding.tier == *kind.tier;
+  });
+}
+
+std::string format(const FailureKind& kind) {
+  const std::string verdict(oracle::name(kind.verdict));
+  return kind.tier ? fmt::format("{} ({})", verdict, oracle::name(*kind.tier)) : verdict;
+}
+
+MinimisedState minimise_state(const states::CrashState& failing, std::span<const model::RequestId> unflushed,
+                              const StateExaminer& still_fails, const MinimiseLimits& limits) {
+  if (failing.base != states::CrashState::Base::writes) return {.state = failing};
+  const std::vector<MissingWrite> all = missing_in(failing, unflushed);
+  const auto state_of = [&](const Chosen& chosen) {
+    std::vector<MissingWrite> missing;
+    for (const std::size_t i : chosen) missing.push_back(all[i]);
+    return with_missing(failing, unflushed, missing);
+  };
+  DeltaDebugging search({.usable = [](const Chosen& chosen) { return chosen; },
+                         .still_fails = [&](const Chosen& chosen) { return still_fails(state_of(chosen)); }},
+                        limits);
+  const Chosen fewest = search.run(all.size());
+  return {.state = fewest.size() == all.size() ? failing : state_of(fewest),
+          .lost_before = all.size(),
+          .lost = fewest.size(),
+          .checks = search.checks(),
+          .minimal = !search.stopped()};
+}
+
+MinimisedWorkload minimise_workload(std::span<const workload::Operation> failing,
+                                    const WorkloadExaminer& still_fails, const MinimiseLimits& limits) {
+  MinimisedWorkload result{.operations = {failing.begin(), failing.end()}};
+  const auto usable = [&](const Chosen& chosen) {
+    workload::Draft draft;
+    Chosen used;
+    for (const std::size_t i : chosen) {
+      if (draft.try_add(failing[i])) used.push_back(i);
+    }
+    return used;
+  };
+  const auto still_fails_with = [&](const Chosen& chosen) {
+    workload::Draft draft;
+    for (const std::size_t i : chosen) draft.add(failing[i]);
+    if (chosen.empty() || !still_fails(draft.operations())) return false;
+    result.operations = draft.take();
+    return true;
+  };
+  DeltaDebugging search({.usable = usable, .still_fails = still_fails_with}, limits);
+  search.run(failing.size());
+  result.checks = search.checks();
+  result.minimal = !search.stopped();
+  return result;
+}
+
+}  // namespace headcrash::explorer

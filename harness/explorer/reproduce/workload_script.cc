@@ -1,0 +1,336 @@
+// One line of workload.sh's words for each operation (workload_script.h).
+#include "harness/explorer/reproduce/workload_script.h"
+
+#include <fmt/format.h>
+#include <linux/fs.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "harness/explorer/reproduce/plain_checks.h"
+#include "harness/explorer/reproduce/script_parts.h"
+#include "harness/workload/attribute_value.h"
+#include "plugin/states/crash_state.h"
+
+namespace headcrash::explorer {
+namespace {
+
+using workload::Operation;
+using Kind = Operation::Kind;
+
+constexpr unsigned kFirstDescriptor = 4,
+                   kLastDescriptor = 9;  // a shell knows those of one digit; 3 is left to it
+constexpr std::uint32_t kLargestByte = 255;
+
+std::string subject_of(std::size_t number, const Operation& operation) {
+  return fmt::format("operation {}, \"{}\"", number, workload::format(operation));
+}
+
+/// The files that the list has open, by their words "%NAME", and the descriptors of the shell that they are.
+class Descriptors {
+ public:
+  std::optional<unsigned> open(const std::string& name) {
+    for (unsigned each = kFirstDescriptor; each <= kLastDescriptor; ++each) {
+      if (std::any_of(open_.begin(), open_.end(), [&](const auto& one) { return one.second == each; }))
+        continue;
+      open_[name] = each;
+      return each;
+    }
+    return std::nullopt;
+  }
+  /// 0: it is not open.
+  unsigned find(const std::string& name) const {
+    const auto at = open_.find(name);
+    return at == open_.end() ? 0 : at->second;
+  }
+  unsigned close(const std::string& name) {
+    const unsigned was = find(name);
+    open_.erase(name);
+    return was;
+  }
+  const std::map<std::string, unsigned>& still_open() const { return open_; }
+
+ private:
+  std::map<std::string, unsigned> open_;
+};
+
+std::string write_word(Kind kind) {
+  switch (kind) {
+    case Kind::write_sync:
+      return "write_sync";
+    case Kind::write_dsync:
+      return "write_dsync";
+    case Kind::write_direct:
+      return "write_direct";
+    case Kind::write_direct_dsync:
+      return "write_direct_dsync";
+    case Kind::write_mapped:
+      return "write_mapped";
+    case Kind::append:
+      return "append";
+    default:
+      return "write";
+  }
+}
+
+std::string range_word(Kind kind) {
+  switch (kind) {
+    case Kind::allocate:
+      return "falloc";
+    case Kind::allocate_keep:
+      return "falloc -k";
+    case Kind::punch:
+      return "fpunch";
+    case Kind::zero:
+      return "fzero";
+    case Kind::collapse:
+      return "fcollapse";
+    case Kind::insert:
+      return "finsert";
+    default:
+      return "fzero -k";
+  }
+}
+
+Result<void> fits_a_byte(const Operation& operation, const std::string& subject) {
+  if (operation.version != 0 && operation.version <= kLargestByte) return {};
+  return fail(subject, fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
+}
+
+/// By xfs_io, whose letters are its own.
+Result<std::string> flags_command(const Operation& operation, const std::string& subject,
+                                  const std::string& path) {
+  constexpr std::array<std::pair<std::uint32_t, char>, 3> kLetters{
+      {{FS_SYNC_FL, 's'}, {FS_NOATIME_FL, 'A'}, {FS_NODUMP_FL, 'd'}}};
+  std::string set;
+  std::uint32_t left = operation.flags;
+  for (const auto& [flag, letter] : kLetters) {
+    if ((left & flag) != 0) set += letter;
+    left &= ~flag;
+  }
+  if (left != 0)
+    return fail(subject, fmt::format("xfs_io does not set \"{}\", or nothing could sync the file then",
+                                     workload::format_flags(left)));
+  return fmt::format("io -r -c 'chattr -sAd{}' {}", set.empty() ? "" : " +" + set, path);
+}
+
+/// The command of one operation; empty: there is nothing to be done.
+/// In hexadecimal, which setfattr takes for any bytes; an argument of a program has a longest length.
+Result<std::string> set_attribute(const Operation& operation, const std::string& path,
+                                  const std::string& subject) {
+  constexpr std::size_t kBytesMost = 60'000;
+  if (operation.value.size() > kBytesMost)
+    return fail(subject, fmt::format("setfattr takes a value of at most {} bytes", kBytesMost));
+  std::string digits = "0x";
+  for (const char byte : operation.value) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  const std::string word = workload::format_attribute_value(operation.value);
+  const bool plain = word == operation.value;
+  return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute), plain ? quoted(word) : digits,
+                     path);
+}
+
+Result<std::string> command_of(const Operation& operation, const std::string& subject,
+                               const Descriptors& descriptors) {
+  std::string path = quoted(operation.path);
+  if (workload::is_open_file(operation.path)) {
+    const unsigned descriptor = descriptors.find(operation.path);
+    if (descriptor == 0) return fail(subject, "the file is not open");
+    path = fmt::format("/proc/self/fd/{}", descriptor);
+  } else if (operation.path.empty()) {
+    path = ".";
+  }
+  const std::string target = quoted(operation.target);
+  const auto renamed = [&](int flags) { return fmt::format("rename_flags {} {} {}", path, target, flags); };
+  switch (operation.kind) {
+    case Kind::mkdir:
+      return "mkdir " + path;
+    case Kind::rmdir:
+      return "rmdir " + path;
+    case Kind::subvolume:
+      return "btrfs -q subvolume create " + path;
+    case Kind::snapshot:
+      return fmt::format("btrfs -q subvolume snapshot {} {}", path, target);
+    case Kind::remove_subvolume:
+      return "btrfs -q subvolume delete " + path;
+    case Kind::create:
+      return "create " + path;
+    case Kind::unlink:
+      return "unlink " + path;
+    case Kind::write:
+    case Kind::write_sync:
+    case Kind::write_dsync:
+    case Kind::write_direct:
+    case Kind::write_direct_dsync:
+    case Kind::write_mapped:
+    case Kind::append:
+      if (const auto fits = fits_a_byte(operation, subject); !fits) return pass_on(fits);
+      return fmt::format("{} {} {} {} {}", write_word(operation.kind), path, operation.offset,
+                         operation.length, operation.version);
+    case Kind::write_uring:
+      return fail(subject, "xfs_io does not write by io_uring");
+    case Kind::flags:
+      return flags_command(operation, subject, path);
+    case Kind::project:
+      return fmt::format("io -r -c 'chproj {}' {}", operation.project, path);
+    case Kind::store:
+      if (const auto fits = fits_a_byte(operation, subject); !fits) return pass_on(fits);
+      return fmt::format("io -c 'mmap 0 {}' -c 'mwrite -S {} {} {}' {}", operation.offset + operation.length,
+                         operation.version, operation.offset, operation.length, path);
+    case Kind::msync:
+      return fmt::format("io -c 'mmap 0 {}' -c 'msync -s {} {}' {}", operation.offset + operation.length,
+                         operation.offset, operation.length, path);
+    case Kind::sync_range:
+      return fmt::format("io -c 'sync_range -b -w -a {} {}' {}", operation.offset, operation.length, path);
+    case Kind::truncate:
+      return fmt::format("io -c 'truncate {}' {}", operation.length, path);
+    case Kind::allocate:
+    case Kind::allocate_keep:
+    case Kind::punch:
+    case Kind::zero:
+    case Kind::zero_keep:
+    case Kind::collapse:
+    case Kind::insert:
+      return fmt::format("io -c '{} {} {}' {}", range_word(operation.kind), operation.offset,
+                         operation.length, path);
+    case Kind::clone:
+    case Kind::dedupe:
+      // xfs_io takes its own quotes off the path.
+      return fmt::format(
+          "io -c {} {}",
+          quoted(fmt::format("{} -q \"{}\" {} {} {}", operation.kind == Kind::clone ? "reflink" : "dedupe",
+                             operation.path, operation.offset, operation.target_offset, operation.length)),
+          target);
+    case Kind::link:  // by the descriptor, if it is open: not of the link that /proc has of it
+      return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path, target);
+    case Kind::remount:
+    case Kind::crash:
+      return fail(subject, "what is recorded in the script is one mount");
+    case Kind::remount_read_only:
+      return std::string("mount -o remount,ro . && mount -o remount,rw .");
+    case Kind::freeze:
+      return std::string("io -x -c freeze -c thaw .");
+    case Kind::evict:
+      return std::string("quiet sh -c 'echo 3 > /proc/sys/vm/drop_caches'");
+    case Kind::mknod:
+      return "mkfifo " + path;
+    case Kind::tmpfile:
+      return fail(subject, "a shell cannot open a file without a name");
+    case Kind::symlink:
+      return fmt::format("ln -sT {} {}", target, path);
+    case Kind::rename:
+      return renamed(0);
+    case Kind::rename_noreplace:
+      return renamed(1);
+    case Kind::rename_exchange:
+      return renamed(2);
+    case Kind::rename_whiteout:
+      return renamed(4);
+    case Kind::setxattr:
+      return set_attribute(operation, path, subject);
+    case Kind::removexattr:
+      return fmt::format("setfattr -x {} {}", quoted(operation.attribute), path);
+    case Kind::chmod:
+      return fmt::format("chmod {:o} {}", operation.mode, path);
+    case Kind::chown:
+      return fmt::format("chown {}:{} {}", operation.user, operation.group, path);
+    case Kind::touch:
+      return fmt::format("touch -c -m -d @{} {}", operation.seconds, path);
+    case Kind::access:
+      return fmt::format("touch -c -a -d @{} {}", operation.seconds, path);
+    case Kind::fsync:
+    case Kind::fsync_directory:
+      return "io -c fsync " + path;
+    case Kind::fdatasync:
+      return "io -c fdatasync " + path;
+    case Kind::sync:
+      return std::string("sync");
+    case Kind::syncfs:
+      return std::string("io -c syncfs .");
+    case Kind::rest:
+      return fmt::format("sleep {}", operation.seconds);
+    case Kind::join:
+      return std::string();
+    case Kind::open:
+    case Kind::close:
+      return std::string("true");
+    case Kind::begin:
+    case Kind::commit:
+      return fail(subject, "no tool of a distribution does transactions");
+  }
+  return fail(subject, "it has no command");
+}
+
+/// How many sectors of a write there are, negative from its end: what the script tries with each write.
+std::string torn_sectors(const states::CrashState& state) {
+  if (state.torn.empty()) return "";
+  std::string counts = "1";
+  for (const states::TornWrite& write : state.torn)
+    if (write.first == 0 && write.count > 1) counts += fmt::format(" {}", write.count);
+  return counts + " -1";
+}
+
+}  // namespace
+
+Result<std::string> operations_in_shell(std::span<const Operation> operations,
+                                        std::span<const workload::FailedOperation> failed_operations) {
+  std::string text;
+  Descriptors descriptors;
+  for (std::size_t number = 0; number < operations.size(); ++number) {
+    const Operation& operation = operations[number];
+    const std::string subject = subject_of(number, operation), words = quoted(workload::format(operation));
+    if (operation.thread != 0) return fail(subject, "a script does one operation after another");
+    const auto failed = std::find_if(failed_operations.begin(), failed_operations.end(),
+                                     [&](const auto& each) { return each.operation == number; });
+    if (failed != failed_operations.end()) {
+      if (failed->outcome == workload::Outcome::partial)
+        return fail(subject, "there was no room to do all of it");
+      text += fmt::format("  # {}  {}: not possible there\n", number, workload::format(operation));
+      continue;
+    }
+    const auto command = command_of(operation, subject, descriptors);
+    if (!command) return pass_on(command);
+    if (command->empty()) continue;
+    text += fmt::format("  step {} {} {}\n", number, words, *command);
+    if (operation.kind == Kind::open) {
+      const auto descriptor = descriptors.open(operation.target);
+      if (!descriptor) return fail(subject, "a shell has no more than six files open");
+      text += fmt::format("  command exec {}<> {} || cannot 'it cannot be opened'\n", *descriptor,
+                          quoted(operation.path));
+    }
+    if (operation.kind == Kind::close)
+      text += fmt::format("  exec {}>&-\n", descriptors.close(operation.path));
+    if (workload::is_persistence_point(operation)) text += fmt::format("  mark {}\n", number);
+  }
+  for (const auto& [name, descriptor] : descriptors.still_open())
+    text += fmt::format("  exec {}>&-\n", descriptor);
+  return text;
+}
+
+Result<std::string> workload_script(const ReproducerOf& of) {
+  const adapters::LinuxAdapter& filesystem = *of.filesystem;
+  if (const auto can = can_be_reproduced(filesystem); !can) return pass_on(can);
+  if (of.operations.empty()) return fail("the recording", "its operations are not known");
+  const auto operations = operations_in_shell(of.operations, of.failed_operations);
+  if (!operations) return pass_on(operations);
+  const auto state = states::parse_crash_state(of.state);
+  if (!state) return pass_on(state);
+  adapters::GuestCommand mkfs = filesystem.mkfs;
+  mkfs.argv = adapters::fill_in(
+      mkfs.argv, {.device = std::string(kDevicePlace), .log = "", .uuid = of.uuid, .target = ""});
+
+  std::string script = "#!/bin/sh\n" + as_comment(of.account) + "\n" + script_head(of);
+  script += script_setting("size", std::to_string(of.disk_bytes)) +
+            script_setting("persisted", of.persisted ? std::to_string(*of.persisted)
+                                        : of.mounted ? "start"
+                                                     : "mkfs") +
+            script_setting("one_left_out", state->listed.empty() ? "" : "yes") +
+            script_setting("torn", torn_sectors(*state)) + script_setting("mkfs_words", in_words(mkfs)) +
+            script_command("mkfs", mkfs);
+  script += checks_function(plain_checks(of.findings, of.operations, Content::version_bytes));
+  script += "operations() {\n  :\n" + *operations + "}\n\n";
+  return script + embedded_script("look.sh") + embedded_script("workload.sh");
+}
+
+}  // namespace headcrash::explorer

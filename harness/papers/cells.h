@@ -1,0 +1,71 @@
+#pragma once
+// The cells of an experiment: a machine with a scheme, and a workload. Each is run once, however many claims
+// ask for it.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "harness/papers/claim.h"
+#include "harness/papers/run_workload.h"
+
+namespace headcrash::experiment {
+
+/// Of this process so far.
+double cpu_seconds_here();
+
+struct Setup {
+  std::string name;  ///< "scheduler-flag part-nr/cb"
+  ModelledMachineOptions machine;
+};
+
+struct Cell {
+  std::string key;  ///< "n-user-copy users=4 / no-order"
+  Setup setup;
+  WorkloadRun run;
+  std::uint32_t executions = 1;
+  std::optional<WorkloadOutcome> outcome;  ///< the mean of the executions
+  double spread = 0;                       ///< of their elapsed times: (longest - shortest) / mean
+  std::string remark;                      ///< without an outcome: "not built", or the failure
+  double host_s = 0;                       ///< what it took here
+
+  bool missing() const { return !outcome && remark == kNotBuilt; }
+  static constexpr const char* kNotBuilt = "not built";
+  static constexpr const char* kInterrupted = "interrupted";
+
+  /// Of a measured phase; none without an outcome.
+  Figure of(std::string_view phase, const std::function<double(const PhaseOutcome&)>& quantity) const;
+};
+
+struct CellOptions {
+  std::uint64_t seed = 1;
+  bool scaled = false;  ///< for tests: the workloads' small variants
+  bool verify = true;
+  std::function<void(const Cell&)> on_cell = {};  ///< progress
+  std::function<bool()> interrupted = {};
+};
+
+class Cells {
+ public:
+  explicit Cells(CellOptions options) : options_(std::move(options)) {}
+
+  /// The cell, run if it was not yet. Its executions begin at different instants between two ticks of the
+  /// syncer; `executions` of them, 0: as many as executions() said last; always one when scaled. The reference
+  /// is good as long as this object. A cell that failed has a remark and no outcome.
+  const Cell& get(const Setup& setup, const std::string& workload, const timed::Arguments& arguments = {},
+                  std::uint32_t executions = 0);
+  void executions(std::uint32_t usual) { usual_executions_ = usual; }
+  /// In the order in which they were run.
+  const std::vector<std::unique_ptr<Cell>>& all() const { return all_; }
+  const CellOptions& options() const { return options_; }
+  bool interrupted() const { return options_.interrupted && options_.interrupted(); }
+
+ private:
+  CellOptions options_;
+  std::uint32_t usual_executions_ = 1;
+  std::map<std::string, const Cell*> by_key_;
+  std::vector<std::unique_ptr<Cell>> all_;
+};
+
+}  // namespace headcrash::experiment

@@ -1,0 +1,40 @@
+// The machine and its cost table (axp3000_600.h).
+#include "harness/papers/chen96/axp3000_600.h"
+
+#include "fs-adapters/ufs/schemes/scheme_variants.h"
+#include "fs-adapters/ufs/under_test.h"
+
+namespace headcrash::experiment::chen96 {
+
+Result<ModelledMachineOptions> axp3000_600(os::TimeNs delay_ns, std::uint32_t request_bytes) {
+  auto scheme = ufs::find_scheme_variant("conventional");
+  if (!scheme) return pass_on(scheme);
+  scheme->block_copy = true;
+  Result<ModelledMachineOptions> machine = ModelledMachineOptions{};
+  machine->system = ufs::system_of(*scheme);
+  machine->profile = "dec-rz26l";
+  machine->cache_bytes = 85 * kMb;
+  machine->concatenated_sectors = request_bytes / model::kSectorBytes;
+  machine->mkfs = {{"block-size", "8192"}, {"fragment-size", "1024"}};
+  machine->syncer = {.policy = os::SyncerOptions::Policy::interval, .interval_ns = delay_ns};
+  machine->costs = scaled_costs(kI486At33Mhz, 1.0 / kAxpFasterThanI486);
+  return machine;
+}
+
+Result<ModelledMachineOptions> loss_machine(const std::string& type, const std::string& system,
+                                            const os::SyncerOptions& syncer, std::uint64_t seed) {
+  constexpr std::uint64_t kDiskBytes = 160 << 20, kCacheBytes = 16 << 20;
+  const auto mounted = machine_with(type, system);
+  if (!mounted) return pass_on(mounted);
+  auto options = axp3000_600(0);
+  if (!options) return options;
+  options->system = mounted->system;
+  if (type != "ufs") options->mkfs = {};
+  options->size_bytes = kDiskBytes;
+  options->cache_bytes = kCacheBytes;
+  options->syncer = syncer;
+  options->seed = seed;
+  return options;
+}
+
+}  // namespace headcrash::experiment::chen96

@@ -1,0 +1,187 @@
+// The equations against sums done by hand, and the calculator as a user runs it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/papers/chen96/axp3000_600.h"
+#include "harness/papers/chen96/delay_model.h"
+#include "harness/papers/experiment.h"
+#include "harness/papers/loss_run.h"
+
+namespace headcrash::experiment::chen96 {
+namespace {
+
+TEST(DelayModel, KeepsTheThreeRules) {
+  EXPECT_EQ(optimal_delay(10, 5, 100, 5).rule, Rule::disk_keeps_up);
+  EXPECT_EQ(optimal_delay(101, 5.1, 100, 5).rule, Rule::cache_thrashes);
+  EXPECT_EQ(optimal_delay(101, 5.1, 100, 5).delay_s, 0);
+  const OptimalDelay lifetime = optimal_delay(60, 10, 85, 4);
+  EXPECT_EQ(lifetime.rule, Rule::lifetime);
+  EXPECT_DOUBLE_EQ(lifetime.delay_s, 6);
+}
+
+TEST(DelayModel, SharesCacheAndDiskWithReads) {
+  // Half of 100 MB, by 5 - 1 MB/s.
+  EXPECT_DOUBLE_EQ(*delay_with_reads_s({.write_cache = 3, .read_cache = 3, .read_disk = 1}, 100, 5), 12.5);
+  EXPECT_FALSE(delay_with_reads_s({.write_cache = 3, .read_cache = 6, .read_disk = 5}, 100, 5));
+  EXPECT_DOUBLE_EQ(*most_writes_mb_s({.write_cache = 0, .read_cache = 4, .read_disk = 1}, 5), 16);
+  EXPECT_FALSE(most_writes_mb_s({.write_cache = 0, .read_cache = 4, .read_disk = 0}, 5));
+}
+
+TEST(DelayModel, AWriteCostsItsPositioning) {
+  EXPECT_NEAR(efficiency(0.06, 0.015, 4), 0.5, 1e-12);
+  EXPECT_NEAR(size_for_efficiency_mb(0.5, 0.015, 4), 0.06, 1e-12);
+  EXPECT_NEAR(*least_delay_s(2, 0.015, 4), 0.03, 1e-12);
+  EXPECT_FALSE(least_delay_s(4, 0.015, 4));
+  EXPECT_DOUBLE_EQ(burst_start_s(10, 15, 5), 13);
+  EXPECT_DOUBLE_EQ(burst_start_s(100, 15, 5), 0);
+}
+
+ExperimentOutcome calculated(const std::map<std::string, double>& parameters) {
+  auto outcome = run_experiment({.name = "chen96/calculator", .parameters = parameters});
+  EXPECT_TRUE(outcome.has_value()) << (outcome ? "" : outcome.error().message());
+  return *std::move(outcome);
+}
+
+TEST(Calculator, AnswersForAMachineOfTheUser) {
+  const ExperimentOutcome outcome =
+      calculated({{"memory-mb", 200}, {"disk-mb-s", 20}, {"write-mb-s", 40}, {"file-set-mb", 120}});
+  EXPECT_TRUE(outcome.cells.empty());
+  ASSERT_FALSE(outcome.answers.empty());
+  EXPECT_EQ(outcome.answers[0].numbers.at(0).ours, 10);
+  EXPECT_EQ(outcome.answers[0].numbers.at(1).ours, 3);
+  EXPECT_EQ(outcome.answers[0].tables.at(0).rows.at(0).at(1), "10");
+  EXPECT_NE(as_text(outcome).find("3: the files' lifetime"), std::string::npos);
+}
+
+/// What the paper prints follows from its equations, but for what it says about current systems.
+TEST(Calculator, OnlyTheAbstractsRangeDoesNotHold) {
+  const ExperimentOutcome outcome = calculated({});
+  EXPECT_EQ(outcome.count(Verdict::does_not_hold), 1U) << as_text(outcome);
+  EXPECT_EQ(outcome.count(Verdict::undecided), 0U);
+  EXPECT_GT(outcome.count(Verdict::holds), 12U);
+}
+
+TEST(Calculator, SaysWhatIsWrongWithAParameter) {
+  for (const auto& [its_name, value] : std::map<std::string, double>{
+           {"memory-mb", 0}, {"disk-mb-s", -1}, {"read-share", 1}, {"read-misses", 1.5}, {"burst-mb", -1}}) {
+    const ExperimentOutcome outcome = calculated({{its_name, value}});
+    EXPECT_FALSE(outcome.answers.at(0).numbers.at(0).ours) << its_name;
+    EXPECT_NE(outcome.answers.at(0).numbers.at(0).remark.find(its_name), std::string::npos);
+  }
+  EXPECT_FALSE(run_experiment({.name = "chen96/calculator", .parameters = {{"memory", 1}}}));
+}
+
+/// Each part to its end, scaled down: no cell fails, and what must hold at any scale does.
+TEST(Measurements, RunToTheEnd) {
+  for (const char* part : {"chen96/writes", "chen96/rules", "chen96/policies", "chen96/loss"}) {
+    const auto outcome = run_experiment({.name = part, .scaled = true});
+    ASSERT_TRUE(outcome) << outcome.error().message();
+    for (const ClaimAnswer& answer : outcome->answers) {
+      EXPECT_FALSE(answer.rules.empty());
+      for (const ClaimNumber& number : answer.numbers)
+        EXPECT_TRUE(number.ours) << answer.id << " " << number.cell << ": " << number.remark;
+    }
+  }
+}
+
+const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string& cell,
+                             const std::string& quantity) {
+  for (const ClaimAnswer& answer : outcome.answers)
+    for (const ClaimNumber& number : answer.numbers)
+      if (number.cell == cell && number.quantity == quantity) return number;
+  ADD_FAILURE() << cell << ", " << quantity;
+  static const ClaimNumber kNone;
+  return kNone;
+}
+
+/// What is overwritten after 6 s is written with a delay of 5 s, and is not with one of 8 s; data wait as long as the
+/// policy says.
+TEST(Measurements, SeeTheDelay) {
+  const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
+  ASSERT_TRUE(rules);
+  EXPECT_GT(*number_of(*rules, "delay 5 s", "written to the disk").ours, 0.1);
+  EXPECT_LT(*number_of(*rules, "delay 8 s", "written to the disk").ours, 0.05);
+  const auto policies = run_experiment({.name = "chen96/policies", .scaled = true});
+  ASSERT_TRUE(policies);
+  EXPECT_NEAR(*number_of(*policies, "interval periodic update, 5 s", "mean age").ours, 5.5, 1);
+  EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
+}
+
+/// A look at the medium tells what a cut at that instant loses, but for the write under way then.
+TEST(Loss, ALookSeesWhatACutLoses) {
+  for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
+                                     {"ufs", "soft-updates-init-cb"},
+                                     {"ufs", "journal"},
+                                     {"lfs", "roll-forward"},
+                                     {"snapfs", "snapshots"}}) {
+    for (const std::uint64_t seed : {1, 2}) {
+      const auto machine = loss_machine(
+          type, system, {.policy = os::SyncerOptions::Policy::interval, .interval_ns = 5 * model::kSecondNs},
+          seed);
+      ASSERT_TRUE(machine) << machine.error().message();
+      const LossSeen seen = run_loss({.machine = *machine,
+                                      .warm_ns = 20 * model::kSecondNs,
+                                      .measured_ns = 10 * model::kSecondNs,
+                                      .instants = 3,
+                                      .cut_at_last = true,
+                                      .seed = seed});
+      ASSERT_TRUE(seen.error.empty()) << system << ": " << seen.error;
+      ASSERT_TRUE(seen.cut_lost_changes);
+      constexpr double kOfOneWrite = 16;  // 64 KiB hold some records, names and blocks
+      EXPECT_LE(*seen.cut_lost_changes, seen.lost_changes.back()) << system;
+      EXPECT_GE(*seen.cut_lost_changes, seen.lost_changes.back() - kOfOneWrite) << system;
+      EXPECT_GT(*seen.cut_lost_changes, 0) << system;
+    }
+  }
+}
+
+/// What the policies differ by: nothing, a second or so, the delay, the interval.
+TEST(Loss, IsAsOldAsThePolicySays) {
+  using Policy = os::SyncerOptions::Policy;
+  const auto oldest = [](const os::SyncerOptions& syncer) {
+    const LossSeen seen = run_loss({.machine = *loss_machine("lfs", "roll-forward", syncer, 1),
+                                    .warm_ns = 35 * model::kSecondNs,
+                                    .measured_ns = 30 * model::kSecondNs,
+                                    .instants = 15});
+    EXPECT_TRUE(seen.error.empty()) << seen.error;
+    return seen.oldest_s.empty() ? -1 : std::ranges::max(seen.oldest_s);
+  };
+  EXPECT_EQ(oldest({.policy = Policy::write_through}), 0);
+  EXPECT_LT(oldest({.policy = Policy::interval, .interval_ns = 0}), 3);
+  const double five = oldest({.policy = Policy::interval, .interval_ns = 5 * model::kSecondNs});
+  EXPECT_GT(five, 5);
+  EXPECT_LT(five, 8);
+  EXPECT_GT(oldest({.policy = Policy::periodic, .interval_ns = 30 * model::kSecondNs}), 15);
+}
+
+/// Who promises is held to it, and a file system that nothing orders is found damaged.
+TEST(Loss, SeesBrokenPromisesAndDamage) {
+  const auto seen = [](const char* type, const char* system) {
+    const os::SyncerOptions each_five{.policy = os::SyncerOptions::Policy::interval,
+                                      .interval_ns = 5 * model::kSecondNs,
+                                      .metadata_waits = true};
+    return run_loss({.machine = *loss_machine(type, system, each_five, 1),
+                     .warm_ns = 10 * model::kSecondNs,
+                     .measured_ns = 30 * model::kSecondNs,
+                     .instants = 15,
+                     .synced = .25});
+  };
+  const LossSeen sound = seen("lfs", "roll-forward"), forgetful = seen("lfs", "checkpoint-only"),
+                 unordered = seen("ufs", "no-order");
+  EXPECT_EQ(sound.error, "");
+  EXPECT_GT(sound.promised, 50U);
+  EXPECT_EQ(sound.broken, 0U);
+  EXPECT_EQ(sound.damaged, 0U) << sound.first_damage;
+  EXPECT_GT(forgetful.broken, 0U) << "its fsync promises nothing";
+  EXPECT_GT(unordered.damaged, 0U);
+}
+
+TEST(Loss, SaysWhatIsWrongWithASystem) {
+  const auto machine = loss_machine("ufs", "conventionall", {}, 1);
+  ASSERT_FALSE(machine);
+  EXPECT_NE(machine.error().message().find("conventional"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headcrash::experiment::chen96

@@ -1,0 +1,141 @@
+// CH-17, CH-18: reads beside writes under each policy, and how old data are when they are written.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "harness/papers/chen96/axp3000_600.h"
+#include "harness/papers/chen96/chen96.h"
+#include "plugin/base/uniform.h"
+#include "results/statistics/sample.h"
+
+namespace headcrash::experiment::chen96 {
+namespace {
+
+using os::TimeNs;
+using Policy = os::SyncerOptions::Policy;
+
+/// Readers that come at random, and a writer to random blocks of many, so that nothing is overwritten soon.
+struct Response {
+  Figure mean_ms, deviation_ms, p99_ms, age_s;
+  std::string error;
+};
+struct PolicyCase {
+  const char* name;
+  Policy policy;
+  TimeNs interval_ns;
+  bool write_through = false;
+};
+
+constexpr std::uint64_t kBlockBytes = 8192;
+
+Response probe(const PolicyCase& asked, TimeNs measured_ns, std::uint64_t file_bytes, std::uint64_t seed) {
+  constexpr double kReadsPerS = 5, kWritesPerS = 10;
+  auto options = axp3000_600(0);
+  if (options) {
+    options->syncer.policy = asked.policy;
+    options->syncer.interval_ns = asked.interval_ns;
+  }
+  Bench bench(options);
+  if (bench.good()) bench.make_cold_file("read", file_bytes);
+  if (bench.good()) bench.make_cold_file("written", file_bytes);
+  if (!bench.good()) return {{}, {}, {}, {}, bench.error()};
+  const TimeNs begin = bench.now(), warm = begin + 60 * model::kSecondNs, end = warm + measured_ns;
+  std::vector<double> responses_ms;
+  double dirty_byte_s = 0, written_bytes = 0;
+  const auto arrivals = [&](double per_s, std::uint64_t stream,
+                            const std::function<bool(std::uint64_t)>& each) {
+    std::mt19937_64 random(seed * 4 + stream);
+    auto due = static_cast<double>(begin);
+    while (bench.now() < end) {
+      due += -std::log(uniform_of(random())) / per_s * static_cast<double>(model::kSecondNs);
+      if (due > static_cast<double>(bench.now())) bench.sleep_until(static_cast<TimeNs>(due));
+      if (!each(random() % (file_bytes / kBlockBytes) * kBlockBytes)) return;
+    }
+  };
+  bench.run({[&] {
+               const auto file = bench.vfs().open("read", {});
+               if (!bench.ok(file)) return;
+               arrivals(kReadsPerS, 0, [&](std::uint64_t at) {
+                 const TimeNs from = bench.now();
+                 if (!bench.read(*file, at, kBlockBytes)) return false;
+                 if (from >= warm) responses_ms.push_back(seconds_of(bench.now() - from) * 1000);
+                 return true;
+               });
+             },
+             [&] {
+               const auto file = bench.vfs().open("written", {.data_sync = asked.write_through});
+               if (!bench.ok(file)) return;
+               arrivals(kWritesPerS, 1, [&](std::uint64_t at) {
+                 if (bench.now() >= warm) written_bytes += kBlockBytes;
+                 return bench.write(*file, at, kBlockBytes);
+               });
+             },
+             [&] {
+               constexpr TimeNs kStep = model::kSecondNs / 10;
+               for (TimeNs at = warm; at < end; at += kStep) {
+                 bench.sleep_until(at);
+                 std::uint64_t bytes = 0;
+                 for (const auto& dirty : bench.machine().system().cache.dirty())
+                   if (dirty.content == os::Content::data) bytes += dirty.bytes;
+                 dirty_byte_s += static_cast<double>(bytes) * seconds_of(kStep);
+               }
+             }});
+  if (!bench.good() || responses_ms.empty()) return {{}, {}, {}, {}, bench.error()};
+  const auto summary = statistics::summarise(responses_ms, seed);
+  return {summary.mean,
+          summary.deviation,
+          statistics::quantile(responses_ms, 0.99),
+          dirty_byte_s / written_bytes,
+          {}};
+}
+
+}  // namespace
+
+std::vector<ClaimAnswer> policies(Context& context) {
+  ClaimAnswer responses{
+      .id = "CH-17", .part = "policies", .title = "Responses of reads beside 10 blocks written a second"};
+  ClaimAnswer ages{
+      .id = "CH-18", .part = "policies", .title = "How old data are when they are written (Little's law)"};
+  const PolicyCase cases[] = {{"periodic update, 30 s", Policy::periodic, 30 * model::kSecondNs},
+                              {"interval periodic update, 30 s", Policy::interval, 30 * model::kSecondNs},
+                              {"interval periodic update, 5 s", Policy::interval, 5 * model::kSecondNs},
+                              {"zero delay", Policy::interval, 0},
+                              {"write-through", Policy::none, 0, true}};
+  const TimeNs measured = (context.scaled ? 60 : 600) * model::kSecondNs;
+  const std::uint64_t bytes = context.scaled ? 20 * kMb : 300 * kMb;
+  std::vector<Response> seen;
+  for (const PolicyCase& each : cases) {
+    if (context.interrupted()) break;
+    seen.push_back(probe(each, measured, bytes, context.seed));
+    const Response& one = seen.back();
+    add_row(responses, each.name, "response of a read, mean", "ms", {}, one.mean_ms, one.error);
+    add_row(responses, each.name, "standard deviation", "ms", {}, one.deviation_ms, one.error);
+    add_row(responses, each.name, "99 of 100 within", "ms", {}, one.p99_ms, one.error);
+    if (!each.write_through)
+      add_row(ages, each.name, "mean age", "s", &each == cases ? Figure(15) : std::nullopt, one.age_s,
+              one.error);
+  }
+  seen.resize(std::size(cases));
+  const Figure periodic = seen[0].deviation_ms, interval = seen[1].deviation_ms;
+  const Figure ratio =
+      periodic && interval ? Figure(*periodic * *periodic / (*interval * *interval)) : std::nullopt;
+  add_row(responses, "periodic over interval, 30 s", "variance", "times", {}, ratio);
+  add_rule(responses, "variance under periodic update at least 3 times that under interval periodic update",
+           {{"ratio", ratio}}, [&] { return *ratio >= 3; });
+  add_rule(responses, "write-through's reads are slower on average than interval periodic update's",
+           {{"write-through", seen[4].mean_ms}, {"interval, 30 s", seen[1].mean_ms}},
+           [&] { return *seen[4].mean_ms > *seen[1].mean_ms; });
+  add_rule(ages, "periodic update, 30 s: 15 s +-1 s", {{"mean", seen[0].age_s}},
+           [&] { return std::abs(*seen[0].age_s - 15) <= 1; });
+  for (const auto& [at, delay] : {std::pair<std::size_t, double>{1, 30}, {2, 5}}) {
+    const Figure age = seen[at].age_s;
+    add_rule(ages, fmt::format("interval periodic update, {:g} s: that and up to a tick", delay),
+             {{"mean", age}}, [&, its = delay] { return *age >= its - .1 && *age <= its + 1.5; });
+  }
+  ages.remarks.push_back(
+      "Mean bytes of dirty data, sampled ten times a second, over bytes written a second: blocks overwritten before "
+      "they were written make it a little less.");
+  return {responses, ages};
+}
+
+}  // namespace headcrash::experiment::chen96

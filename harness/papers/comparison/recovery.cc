@@ -1,0 +1,180 @@
+// From a cut to the first mount, and to full consistency, by the size of the file system and what was under way.
+//
+// On the Pentium with its drive of 60 GB, since the other one has one gigabyte. A user is at work (../loss_run.h, ten changes
+// a second) for some seconds after the mount, and the power goes. The first mount is the shortest way that the format allows:
+// a log's replay, a fast check, and for what is only ordered a whole check. The other number is a whole check and a mount.
+// LFS has segments of 2 MB here, a journal 32 MB.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "harness/papers/comparison/compare.h"
+#include "harness/papers/comparison/session.h"
+#include "harness/papers/in_parallel.h"
+#include "harness/papers/judge.h"
+#include "harness/papers/loss_run.h"
+#include "harness/papers/probe_files.h"
+
+namespace headcrash::experiment::compare {
+namespace {
+
+std::vector<RecoveryCase> recovery_cases(const Context& context) {
+  if (context.scaled) return {{"1 GB, 1 s of work", 1, 10, 1}};
+  return {{"1 GB, 10 s of work", 1, 250, 10},   {"10 GB, 10 s of work", 10, 250, 10},
+          {"44 GB, 10 s of work", 44, 250, 10}, {"1 GB, 1 s of work", 1, 250, 1},
+          {"1 GB, 60 s of work", 1, 250, 60},   {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
+}
+
+/// Those of the other group recover as these do.
+std::vector<std::size_t> recovering_rows(const Context& context) {
+  std::vector<std::size_t> numbers;
+  for (const std::size_t i : rows_of(context))
+    if (rows()[i].durability != Durability::each_call || rows()[i].first_mount == Repair::fast)
+      numbers.push_back(i);
+  return numbers;
+}
+
+MachineChoice recovery_choice(const Context& context, const RecoveryCase& what) {
+  MachineChoice choice = choice_of(context, Device::drive);
+  choice.pentium = true;
+  choice.size_bytes = static_cast<std::uint64_t>(what.gb * 1e9 / 512) * 512;
+  return choice;
+}
+
+ModelledMachineOptions recovery_machine(const Row& row, const MachineChoice& choice) {
+  ModelledMachineOptions machine = machine_of(row, choice);
+  // 512 KiB would be more of them than the format's table can hold.
+  if (row.system->type().name() == "lfs") machine.mkfs["segment-size"] = "2M";
+  // A commit of all groups' headers has to fit.
+  if (machine.mkfs.contains("journal-size")) machine.mkfs["journal-size"] = "32M";
+  return machine;
+}
+
+/// Files of zeroes, and what the user works on.
+VfsResult<void> fill_for_recovery(Vfs& vfs, std::uint64_t megabytes) {
+  constexpr std::uint64_t kFileBytes = 50'000, kPerFolder = 100;
+  for (std::uint64_t i = 0; i < megabytes * 1'000'000 / kFileBytes; ++i) {
+    const std::string folder = fmt::format("fill{}", i / kPerFolder);
+    if (i % kPerFolder == 0)
+      if (auto made = vfs.mkdir(folder, 0755); !made) return made;
+    if (auto made = make_file(vfs, fmt::format("{}/f{}", folder, i), 0, kFileBytes); !made) return made;
+  }
+  return make_loss_files(vfs);
+}
+
+double seconds_of_recovery(const Recovery& recovery) {
+  return seconds_of(recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
+}
+
+/// One cut and its recovery.
+LossSeen cut_and_recover(const Context& context, const Row& row, const RecoveryCase& what,
+                         const std::shared_ptr<const MachineImage>& image, std::size_t seed, Repair repair) {
+  MachineChoice choice = recovery_choice(context, what);
+  choice.seed = context.seed + seed;
+  LossAsked asked{.machine = recovery_machine(row, choice), .seed = choice.seed};
+  asked.machine.image = image;
+  asked.warm_ns = what.dirty_s * model::kSecondNs;
+  asked.instants = 0;
+  asked.cut_at_last = true;
+  asked.repair = repair;
+  return run_loss(asked);
+}
+
+RowRecovery recover_row(const Context& context, std::size_t number, const RecoveryCase& what,
+                        const std::shared_ptr<const MachineImage>& image, double& modelled_s) {
+  const Row& row = rows()[number];
+  RowRecovery told{.row = number};
+  for (std::size_t seed = 0; seed < seeds_of(context); ++seed) {
+    const LossSeen first = cut_and_recover(context, row, what, image, seed, row.first_mount);
+    modelled_s += first.modelled_s;
+    if (!first.recovery) return {.row = number, .error = first.error};
+    told.mount_s.push_back(seconds_of_recovery(*first.recovery));
+    told.mount_cpu_s.push_back(seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
+    if (first.recovery->repair.done && row.first_mount != Repair::fast) {  // that was the whole check
+      told.consistent_s.push_back(told.mount_s.back());
+      continue;
+    }
+    const LossSeen whole = cut_and_recover(context, row, what, image, seed, Repair::always);
+    modelled_s += whole.modelled_s;
+    if (!whole.recovery) return {.row = number, .error = whole.error};
+    told.consistent_s.push_back(seconds_of_recovery(*whole.recovery));
+  }
+  return told;
+}
+
+Plot plot_of(const std::vector<RecoveryTable>& all) {
+  Plot plot{.name = "by-size",
+            .title = "Until the first mount, by size; 10 s of work before the cut",
+            .x = "file system (GB)",
+            .y = "first mount (s)",
+            .logarithmic_x = true};
+  std::map<std::size_t, Series> by_row;
+  for (const RecoveryTable& table : all)
+    for (const RowRecovery& one : table.rows)
+      if (table.what.dirty_s == 10 && table.what.files_mb == 250 && !one.mount_s.empty())
+        by_row[one.row].points.emplace_back(table.what.gb, *mean_of(one.mount_s));
+  for (auto& [row, series] : by_row) {
+    series.name = full_name(rows()[row]);
+    plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
+}  // namespace
+
+const std::vector<RecoveryTable>* Session::recoveries(Context& context) {
+  if (recoveries_) return &*recoveries_;
+  const std::vector<std::size_t> numbers = recovering_rows(context);
+  std::vector<RecoveryTable> made;
+  for (const RecoveryCase& what : recovery_cases(context)) {
+    made.push_back({.what = what});
+    for (const std::size_t number : numbers) made.back().rows.push_back({.row = number});
+  }
+  const auto formats = grouped(numbers, &Row::format);  // each with one image
+  std::vector<double> modelled_s(made.size() * formats.size());
+  const bool done = in_parallel(context.interrupt_requested, modelled_s.size(), [&](std::size_t job) {
+    RecoveryTable& table = made[job / formats.size()];
+    const auto& places = formats[job % formats.size()];
+    ModelledMachineOptions machine =
+        recovery_machine(rows()[numbers[places.front()]], recovery_choice(context, table.what));
+    machine.front = {};
+    machine.populate = [&](Vfs& vfs) { return fill_for_recovery(vfs, table.what.files_mb); };
+    const auto image = ModelledMachine::image_of(machine);
+    for (const std::size_t place : places)
+      table.rows[place] = image ? recover_row(context, numbers[place], table.what, *image, modelled_s[job])
+                                : RowRecovery{.row = numbers[place], .error = image.error().message()};
+  });
+  if (!done) return nullptr;
+  for (const double each : modelled_s) context.modelled_s += each;
+  recoveries_ = std::move(made);
+  return &*recoveries_;
+}
+
+std::vector<ClaimAnswer> recovery(Context& context) {
+  const auto* const all = Session::of(context).recoveries(context);
+  if (all == nullptr) return {};
+  ClaimAnswer answer{
+      .id = "recovery",
+      .part = "recovery",
+      .title = "After a cut: until the first mount, and until all is consistent; Pentium 4, IBM 60 GB",
+      .tables_tell_all = true};
+  for (const RecoveryTable& table : *all) {
+    Table shown{.name = table.what.name,
+                .title = fmt::format("{}, {} MB of files", table.what.name, table.what.files_mb + 80),
+                .columns = {"system", "first mount (s)", "of it the processor (s)", "full consistency (s)"}};
+    for (const RowRecovery& one : table.rows) {
+      const std::string row = full_name(rows()[one.row]), cell = fmt::format("{}; {}", row, table.what.name);
+      add_sample(answer, cell, "first mount", "s", one.mount_s, one.error);
+      add_sample(answer, cell, "of it the processor", "s", one.mount_cpu_s, one.error);
+      add_sample(answer, cell, "full consistency", "s", one.consistent_s, one.error);
+      shown.rows.push_back({row, told(one.mount_s), told(one.mount_cpu_s), told(one.consistent_s)});
+      if (!one.error.empty()) answer.remarks.push_back(fmt::format("{}: {}", cell, one.error));
+    }
+    answer.tables.push_back(std::move(shown));
+  }
+  answer.plots.push_back(plot_of(*all));
+  return {answer};
+}
+
+}  // namespace headcrash::experiment::compare

@@ -1,0 +1,117 @@
+// Media, and what caches had kept (cut_machine.h).
+#include "harness/papers/cut_machine.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace headcrash::experiment {
+namespace {
+
+constexpr std::uint64_t kPieceSectors = 128;
+constexpr std::uint64_t kKeptBytesMost = 1 << 30;  // written over one drive by what a cache had kept
+
+/// A range of what `cache` holds, onto `store`, where it has its own addresses.
+Result<void> copy_kept(const states::StateImage& cache, std::uint64_t lba, std::uint64_t sectors,
+                       model::SectorStore& store) {
+  std::vector<std::byte> bytes;
+  while (sectors > 0) {
+    const std::uint64_t piece = std::min(sectors, kPieceSectors);
+    bytes.resize(piece * model::kSectorBytes);
+    if (auto read = cache.read(lba, bytes); !read) return read;
+    if (auto written = store.write(lba, bytes); !written) return written;
+    lba += piece;
+    sectors -= piece;
+  }
+  return {};
+}
+
+Result<void> copy_all_kept(const states::StateImage& cache, model::SectorStore& store) {
+  Result<void> done;
+  cache.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
+    if (done) done = copy_kept(cache, lba, sectors, store);
+  });
+  return done;
+}
+
+/// Sectors that the cache had taken, and that no write to the device below it, begun since, had brought there before
+/// the cut: ascending. All that was written through it counts as taken.
+std::vector<std::uint64_t> dirty_in(const states::RunHistory& run, model::DeviceId cache,
+                                    std::uint64_t cut_event) {
+  std::map<std::uint64_t, std::uint64_t> taken_at;  // by sector: the event
+  const auto was_complete = [&](const states::RecordedWrite& write) {
+    return write.acked_event && *write.acked_event < cut_event;
+  };
+  for (const states::RecordedWrite& write : run.writes(cache)) {
+    if (!was_complete(write)) continue;
+    for (std::uint64_t lba = write.lba; lba < write.lba + write.sectors; ++lba) {
+      std::uint64_t& at = taken_at[lba];
+      at = std::max(at, *write.acked_event);
+    }
+  }
+  for (const states::RecordedWrite& write : run.writes(cache + 1)) {
+    if (!was_complete(write)) continue;
+    auto sector = taken_at.lower_bound(write.lba);
+    while (sector != taken_at.end() && sector->first < write.lba + write.sectors)
+      sector = sector->second < write.submitted_event ? taken_at.erase(sector) : std::next(sector);
+  }
+  std::vector<std::uint64_t> dirty;
+  dirty.reserve(taken_at.size());
+  for (const auto& [lba, at] : taken_at) dirty.push_back(lba);
+  return dirty;
+}
+
+Result<void> write_again(const states::StateImage& cache, const std::vector<std::uint64_t>& dirty,
+                         model::SectorStore& device) {
+  for (std::size_t i = 0; i < dirty.size();) {
+    std::size_t end = i + 1;
+    while (end < dirty.size() && dirty[end] == dirty[end - 1] + 1) ++end;
+    if (auto copied = copy_kept(cache, dirty[i], end - i, device); !copied) return copied;
+    i = end;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory>& run,
+                                  const states::CrashState& state) {
+  CutMachine found;
+  const auto& devices = run->header().devices;
+  const auto& caches = run->caches();
+  const auto has_cache = [&](model::DeviceId id) { return std::ranges::find(caches, id) != caches.end(); };
+  for (std::size_t at = 0; at < devices.size(); ++at) {
+    const auto id = static_cast<model::DeviceId>(at);
+    if (!devices[id].medium) continue;
+    const auto image = run->image(state, id);
+    if (!image) return pass_on(image);
+    auto drive = std::make_shared<states::OverlayStore>(*image, kKeptBytesMost);
+    if (id > 0 && has_cache(id - 1)) {  // ids count depth first
+      const auto kept = run->image(state, id - 1);
+      if (!kept) return pass_on(kept);
+      if (auto written = copy_all_kept(*kept, *drive); !written) return pass_on(written);
+    }
+    found.media.leaves.push_back(std::move(drive));
+  }
+  for (const model::DeviceId cache : caches) {
+    if (devices.at(cache + 1).medium) continue;
+    if (cache != 0)
+      return fail(devices[cache].name, "is a cache in front of an array that is part of another one",
+                  "only one above everything can be begun with");
+    auto kept = run->image(state, cache);
+    if (!kept) return pass_on(kept);
+    found.write_back = [run, image = *std::move(kept), dirty = dirty_in(*run, cache, state.event)](
+                           model::SectorStore& device) { return write_again(image, dirty, device); };
+  }
+  return found;
+}
+
+ModelledMachineOptions machine_of(const states::RunHistory& run) {
+  const auto& first = run.header().devices.front();
+  return {
+      .profile = first.profile, .size_bytes = first.sectors * model::kSectorBytes, .seed = run.header().seed};
+}
+
+}  // namespace headcrash::experiment

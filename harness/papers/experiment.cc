@@ -1,0 +1,234 @@
+// Which experiments there are, and their way into the database (experiment.h).
+#include "harness/papers/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "plugin/base/nearest.h"
+
+namespace headcrash::experiment {
+namespace {
+
+constexpr double kMsPerS = 1000;
+constexpr std::int64_t kBytesPerSector = 512;
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+db::PhaseRecord record_of(const PhaseOutcome& phase, const std::string& operation) {
+  db::PhaseRecord record{.name = "workload", .clock = "virtual"};
+  record.model_ms = std::max(phase.quiescent_s, phase.longest_s) * kMsPerS;
+  record.reads = static_cast<std::int64_t>(phase.issued_reads);
+  record.writes = static_cast<std::int64_t>(phase.issued_writes);
+  record.bytes_written = 0;
+  record.busy_ms = phase.disk_busy_s * kMsPerS;
+  db::MeasureRecord measure{.label = phase.name,
+                            .measured = phase.measured,
+                            .elapsed_ms = phase.elapsed_s * kMsPerS,
+                            .user_ms = phase.user_cpu_s * kMsPerS,
+                            .system_ms = (phase.syncer_cpu_s + phase.interrupt_cpu_s) * kMsPerS,
+                            .device_busy_ms = phase.disk_busy_s * kMsPerS,
+                            .operation = operation,
+                            .operations = static_cast<std::int64_t>(phase.operations),
+                            .app_bytes_read = static_cast<std::int64_t>(phase.bytes_read),
+                            .app_bytes_written = static_cast<std::int64_t>(phase.bytes_written)};
+  if (phase.quiescent_s > 0) measure.quiescent_ms = phase.quiescent_s * kMsPerS;
+  record.measure = measure;
+  record.metrics = {{"elapsed.slowest", "ms", phase.longest_s * kMsPerS},
+                    {"users.disk_wait", "ms", phase.user_wait_s * kMsPerS},
+                    {"syncer.cpu", "ms", phase.syncer_cpu_s * kMsPerS},
+                    {"interrupts.cpu", "ms", phase.interrupt_cpu_s * kMsPerS},
+                    {"disk.requests", "", static_cast<double>(phase.requests)},
+                    {"disk.requests_while_elapsed", "", static_cast<double>(phase.requests_while_elapsed)},
+                    {"disk.bytes", "bytes", static_cast<double>(phase.sectors) * kBytesPerSector},
+                    {"disk.queued_most", "", static_cast<double>(phase.queued_most)},
+                    {"disk.response", "ms", phase.response_ms},
+                    {"disk.access", "ms", phase.access_ms},
+                    {"cache.lock_waits", "", static_cast<double>(phase.lock_waits)}};
+  return record;
+}
+
+db::TrialRecord record_of(const Cell& cell, const std::string& at) {
+  db::TrialRecord trial{.key = cell.key,
+                        .filesystem = cell.setup.name,
+                        .device = cell.setup.machine.profile,
+                        .workload = cell.run.workload,
+                        .seed = static_cast<std::int64_t>(cell.run.seed),
+                        .clock = "virtual",
+                        .started_at = at,
+                        .wall_ms = cell.host_s * kMsPerS};
+  trial.expected = "any";
+  trial.scale = cell.run.scaled ? "scaled" : "exact";
+  if (cell.outcome) {
+    trial.verdict = "measured";
+    trial.parameters = cell.outcome->parameters;
+    for (const PhaseOutcome& phase : cell.outcome->phases)
+      trial.phases.push_back(record_of(phase, cell.outcome->operation));
+  } else {
+    trial.verdict = cell.missing() ? "not built" : "failed";
+    trial.summary = cell.remark;
+  }
+  return trial;
+}
+
+void add(db::ClaimRecords& records, const ClaimAnswer& answer) {
+  for (const ClaimNumber& n : answer.numbers)
+    records.numbers.push_back({answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit, n.paper,
+                               n.ours, n.remark, n.low, n.high});
+  for (const ClaimRule& r : answer.rules)
+    records.rules.push_back({answer.id, r.told(), experiment::name(r.verdict), r.detail});
+  for (const Table& t : answer.tables) {
+    for (std::size_t line = 0; line < t.rows.size(); ++line) {
+      for (std::size_t i = 0; i < t.columns.size(); ++i)
+        records.tables.push_back(
+            {answer.id, t.name, t.title, static_cast<std::int64_t>(line), t.columns[i], t.rows[line].at(i)});
+    }
+  }
+  for (const Plot& p : answer.plots) {
+    for (const Series& s : p.series) {
+      for (const auto& [x, y] : s.points)
+        records.points.push_back(
+            {answer.id, p.name, p.title, p.x, p.y, p.logarithmic_x, s.name, s.from_paper, x, y});
+    }
+  }
+}
+
+std::vector<std::string> names_of(const std::vector<ExperimentSummary>& all) {
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const ExperimentSummary& each : all) names.push_back(each.name);
+  return names;
+}
+
+tl::unexpected<Error> unknown(const std::string& name, const std::vector<std::string>& known) {
+  const std::string near = base::nearest(name, known);
+  return fail(name, "there is no such experiment",
+              near.empty() ? "headcrash list experiments shows them" : fmt::format("did you mean {}?", near));
+}
+
+/// The parts that the name means; empty if it means none.
+std::vector<const Part*> parts_of(const std::string& name) {
+  std::vector<const Part*> parts;
+  for (const Paper& paper : papers()) {
+    for (const Part& part : paper.parts) {
+      if (name == paper.name || name == fmt::format("{}/{}", paper.name, part.name)) parts.push_back(&part);
+    }
+  }
+  return parts;
+}
+
+Result<void> check_parameters(const ExperimentOptions& options, const std::vector<const Part*>& parts) {
+  std::vector<std::string> known;
+  for (const Part* part : parts) {
+    for (const Parameter& parameter : part->parameters) known.push_back(parameter.name);
+  }
+  for (const auto& [name, value] : options.parameters) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (known.empty()) return fail(name, fmt::format("{} has no parameters", options.name));
+    const std::string near = base::nearest(name, known);
+    return fail(name, fmt::format("{} has no such parameter", options.name),
+                near.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
+                             : fmt::format("did you mean {}?", near));
+  }
+  return {};
+}
+
+std::vector<ClaimAnswer> answer(const Part& part, Context& context, const ExperimentOptions& options) {
+  context.parameters.clear();
+  for (const Parameter& parameter : part.parameters) {
+    const auto set = options.parameters.find(parameter.name);
+    context.parameters[parameter.name] = set == options.parameters.end() ? parameter.usual : set->second;
+  }
+  context.cells.executions(part.executions);
+  return part.answer(context);
+}
+
+}  // namespace
+
+std::vector<ExperimentSummary> known_experiments() {
+  std::vector<ExperimentSummary> all;
+  for (const Paper& paper : papers()) {
+    all.push_back({paper.name, paper.title});
+    for (const Part& part : paper.parts)
+      all.push_back({fmt::format("{}/{}", paper.name, part.name), part.title, part.parameters});
+  }
+  return all;
+}
+
+std::size_t ExperimentOutcome::count(Verdict verdict, RuleOf whose) const {
+  std::size_t rules = 0;
+  for (const ClaimAnswer& answer : answers) {
+    rules += static_cast<std::size_t>(std::count_if(
+        answer.rules.begin(), answer.rules.end(),
+        [&](const ClaimRule& r) { return r.verdict == verdict && (whose == RuleOf::anybody || r.ours); }));
+  }
+  return rules;
+}
+
+std::size_t ExperimentOutcome::failed() const {
+  return static_cast<std::size_t>(std::count_if(
+      cells.begin(), cells.end(), [](const Cell& cell) { return !cell.outcome && !cell.missing(); }));
+}
+
+Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
+  const auto parts = parts_of(options.name);
+  if (parts.empty()) return unknown(options.name, names_of(known_experiments()));
+  if (auto good = check_parameters(options, parts); !good) return pass_on(good);
+  const double begun_at_s = cpu_seconds_here();
+  const auto begun_at = std::chrono::steady_clock::now();
+  Cells cells({.seed = options.seed,
+               .scaled = options.scaled,
+               .on_cell = options.on_cell,
+               .interrupted = options.interrupted});
+  Context context{.cells = cells,
+                  .seed = options.seed,
+                  .scaled = options.scaled,
+                  .interrupt_requested = options.interrupted};
+  for (const Part* part : parts) context.parts.push_back(part->name);
+  ExperimentOutcome outcome{.name = options.name, .seed = options.seed};
+  for (const Part* part : parts) {
+    if (cells.interrupted()) break;
+    for (ClaimAnswer& each : answer(*part, context, options)) outcome.answers.push_back(std::move(each));
+  }
+  outcome.interrupted = cells.interrupted();
+  outcome.host_s = cpu_seconds_here() - begun_at_s;
+  outcome.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_at).count();
+  outcome.modelled_s = context.modelled_s;
+  for (const auto& cell : cells.all()) {
+    if (cell->outcome) outcome.modelled_s += cell->outcome->modelled_s;
+    outcome.cells.push_back(*cell);
+  }
+  return outcome;
+}
+
+Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outcome) {
+  const std::string at = now_text();
+  const auto run = database.begin_run({.kind = "experiment",
+                                       .name = outcome.name,
+                                       .configuration = outcome.name,
+                                       .digest = fmt::format("experiment-{}-{}", outcome.name, outcome.seed),
+                                       .seed = static_cast<std::int64_t>(outcome.seed),
+                                       .trials_planned = static_cast<std::int64_t>(outcome.cells.size()),
+                                       .host_json = "{}",
+                                       .versions_json = "{}",
+                                       .accelerator = ""});
+  if (!run) return run;
+  for (const Cell& cell : outcome.cells) {
+    if (auto kept = database.record_trial(*run, record_of(cell, at)); !kept) return kept;
+  }
+  db::ClaimRecords records;
+  for (const ClaimAnswer& answer : outcome.answers) add(records, answer);
+  if (auto kept = database.record_claims(*run, records); !kept) return pass_on(kept);
+  if (auto finished = database.finish_run(*run); !finished) return pass_on(finished);
+  return run;
+}
+
+}  // namespace headcrash::experiment

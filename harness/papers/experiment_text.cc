@@ -1,0 +1,171 @@
+// An experiment for a terminal, and as JSON (experiment.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/papers/experiment.h"
+#include "results/report/frame/text_table.h"
+
+namespace headcrash::experiment {
+namespace {
+
+using nlohmann::json;
+
+std::string figure_text(const Figure& value) {
+  if (!value) return "-";
+  const double size = std::abs(*value);
+  if (size >= 1000) return fmt::format("{:.0f}", *value);
+  return size >= 100 ? fmt::format("{:.1f}", *value) : fmt::format("{:.3g}", *value);
+}
+
+json figure_json(const Figure& value) {
+  return value ? json(*value) : json();
+}
+
+/// All columns but the first are set right.
+std::string text_of(const Table& table) {
+  std::vector<std::string> titles;
+  for (const std::string& column : table.columns) titles.push_back((titles.empty() ? "" : ">") + column);
+  report::TextTable rows(titles);
+  for (const auto& row : table.rows) rows.add(row);
+  return fmt::format("  {}\n{}", table.title, rows.text(4));
+}
+
+bool any_interval(const ExperimentOutcome& outcome) {
+  return std::ranges::any_of(outcome.answers, [](const ClaimAnswer& answer) {
+    return std::ranges::any_of(answer.numbers, [](const ClaimNumber& n) { return n.low.has_value(); });
+  });
+}
+
+/// What the columns of numbers are.
+const char* columns_of(const ExperimentOutcome& outcome) {
+  const bool listed = std::ranges::any_of(outcome.answers, [](const ClaimAnswer& answer) {
+    return !answer.numbers.empty() && !answer.tables_tell_all;
+  });
+  if (listed) return "paper      ours";
+  return any_interval(outcome) ? "means over seeds" : "";
+}
+
+std::string text_of(const ClaimAnswer& answer) {
+  std::string text = fmt::format("{}  {}\n", answer.id, answer.title);
+  std::size_t width = 0;
+  for (const ClaimNumber& n : answer.numbers) width = std::max(width, n.cell.size());
+  for (const ClaimNumber& n : answer.numbers) {
+    if (answer.tables_tell_all) break;
+    const Figure ratio = n.ratio();
+    text += fmt::format("  {:<{}}  {:<18} {:>9} {:>9} {:<9} {}\n", n.cell, width, n.quantity,
+                        figure_text(n.paper), n.ours ? figure_text(n.ours) : "", n.unit,
+                        n.ours ? (ratio ? fmt::format("x{:.2f}", *ratio) : "") : n.remark);
+  }
+  for (const ClaimRule& rule : answer.rules)
+    text += fmt::format("  [{}] {}: {}\n", name(rule.verdict), rule.told(), rule.detail);
+  for (const Table& table : answer.tables) text += text_of(table);
+  for (const std::string& remark : answer.remarks) text += fmt::format("  {}\n", remark);
+  return text + "\n";
+}
+
+json json_of(const Table& table) {
+  return {{"table", table.name}, {"title", table.title}, {"columns", table.columns}, {"rows", table.rows}};
+}
+
+json json_of(const Plot& plot) {
+  json all = json::array();
+  for (const Series& series : plot.series)
+    all.push_back(
+        {{"series", series.name}, {"from", series.from_paper ? "paper" : "here"}, {"points", series.points}});
+  return {{"plot", plot.name}, {"title", plot.title}, {"x", plot.x}, {"y", plot.y}, {"series", all}};
+}
+
+json json_of(const ClaimAnswer& answer) {
+  json numbers = json::array(), rules = json::array();
+  for (const ClaimNumber& n : answer.numbers)
+    numbers.push_back({{"cell", n.cell},
+                       {"quantity", n.quantity},
+                       {"unit", n.unit},
+                       {"paper", figure_json(n.paper)},
+                       {"ours", figure_json(n.ours)},
+                       {"ratio", figure_json(n.ratio())},
+                       {"remark", n.ours ? "" : n.remark}});
+  if (std::ranges::any_of(answer.numbers, [](const ClaimNumber& n) { return n.low.has_value(); })) {
+    for (std::size_t i = 0; i < answer.numbers.size(); ++i) {
+      numbers[i]["low"] = figure_json(answer.numbers[i].low);
+      numbers[i]["high"] = figure_json(answer.numbers[i].high);
+    }
+  }
+  for (const ClaimRule& r : answer.rules)
+    rules.push_back({{"rule", r.text}, {"ours", r.ours}, {"verdict", name(r.verdict)}, {"detail", r.detail}});
+  json tables = json::array(), plots = json::array();
+  for (const Table& table : answer.tables) tables.push_back(json_of(table));
+  for (const Plot& plot : answer.plots) plots.push_back(json_of(plot));
+  return {{"claim", answer.id}, {"part", answer.part},       {"title", answer.title}, {"numbers", numbers},
+          {"rules", rules},     {"remarks", answer.remarks}, {"tables", tables},      {"plots", plots}};
+}
+
+}  // namespace
+
+std::string as_text(const ExperimentOutcome& outcome) {
+  std::string text = fmt::format("{:<40}{}   (seed {})\n\n", outcome.name, columns_of(outcome), outcome.seed);
+  for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
+  std::uint64_t executions = 0;
+  for (const Cell& cell : outcome.cells) executions += cell.executions;
+  if (!outcome.cells.empty())
+    text += fmt::format("{} cells, {} of them failed, {} executions; {:.0f} s of model time\n",
+                        outcome.cells.size(), outcome.failed(), executions, outcome.modelled_s);
+  const auto widest = std::ranges::max_element(outcome.cells, {}, &Cell::spread);
+  if (executions > outcome.cells.size())
+    text += fmt::format("executions of a cell differ by {:.1f} % at most: {}\n", 100 * widest->spread,
+                        widest->key);
+  text += fmt::format("{} rules hold, {} do not, {} are undecided, since a cell is missing or failed\n",
+                      outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
+                      outcome.count(Verdict::undecided));
+  const std::size_t held = outcome.count(Verdict::holds, RuleOf::ours),
+                    missed = outcome.count(Verdict::does_not_hold, RuleOf::ours);
+  if (held + missed > 0)
+    text += fmt::format("of these, {} and {} are rules of ours, marked so; the paper's: {} hold, {} do not\n",
+                        held, missed, outcome.count(Verdict::holds) - held,
+                        outcome.count(Verdict::does_not_hold) - missed);
+  return text;
+}
+
+std::string as_csv(const ExperimentOutcome& outcome) {
+  const auto quoted = [](const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + "\"";
+  };
+  const auto number = [](const Figure& value) {
+    return value ? fmt::format("{:.6g}", *value) : std::string();
+  };
+  std::string text = "claim,kind,cell or rule,quantity,unit,paper,ours,ratio,verdict or remark";
+  const bool intervals = any_interval(outcome);
+  text += intervals ? ",low,high\n" : "\n";
+  for (const ClaimAnswer& answer : outcome.answers) {
+    for (const ClaimNumber& n : answer.numbers)
+      text += fmt::format("{},number,{},{},{},{},{},{},{}{}\n", answer.id, quoted(n.cell), quoted(n.quantity),
+                          quoted(n.unit), number(n.paper), number(n.ours), number(n.ratio()),
+                          quoted(n.ours ? "" : n.remark),
+                          intervals ? fmt::format(",{},{}", number(n.low), number(n.high)) : "");
+    for (const ClaimRule& rule : answer.rules)
+      text += fmt::format("{},rule,{},,,,,,{}{}\n", answer.id, quoted(rule.told()),
+                          quoted(name(rule.verdict)), intervals ? ",," : "");
+  }
+  return text;
+}
+
+json as_json(const ExperimentOutcome& outcome) {
+  json answers = json::array();
+  for (const ClaimAnswer& answer : outcome.answers) answers.push_back(json_of(answer));
+  return {{"experiment", outcome.name},
+          {"seed", outcome.seed},
+          {"claims", answers},
+          {"cells", outcome.cells.size()},
+          {"failed", outcome.failed()},
+          {"modelled_s", outcome.modelled_s},
+          {"rules_hold", outcome.count(Verdict::holds)},
+          {"rules_do_not_hold", outcome.count(Verdict::does_not_hold)},
+          {"rules_undecided", outcome.count(Verdict::undecided)},
+          {"interrupted", outcome.interrupted}};
+}
+
+}  // namespace headcrash::experiment

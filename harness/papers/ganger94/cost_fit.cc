@@ -1,0 +1,82 @@
+// The fit (cost_fit.h): normal equations of the costs in units of their estimates.
+#include "harness/papers/ganger94/cost_fit.h"
+
+#include <cmath>
+#include <utility>
+
+#include "plugin/base/invariant.h"
+
+namespace headcrash::experiment::ganger94 {
+namespace {
+
+/// A * x = b, symmetric, and positive but for what nothing determines, which becomes 0.
+class NormalEquations {
+ public:
+  explicit NormalEquations(std::size_t unknowns)
+      : rows_(unknowns, std::vector<double>(unknowns)), right_(unknowns) {}
+
+  /// One more equation: the factors times the unknowns give `value`.
+  void add(const std::vector<double>& factors, double value) {
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      right_[i] += factors[i] * value;
+      for (std::size_t j = 0; j < factors.size(); ++j) rows_[i][j] += factors[i] * factors[j];
+    }
+  }
+
+  std::vector<double> solve() && {
+    constexpr double kNothing = 1e-9;  // of equations whose factors are about 1 and more
+    const std::size_t count = right_.size();
+    std::vector<double> x(count);
+    for (std::size_t at = 0; at < count; ++at) {
+      if (rows_[at][at] < kNothing) continue;
+      for (std::size_t below = at + 1; below < count; ++below) subtract(at, below);
+    }
+    for (std::size_t at = count; at-- > 0;) {
+      if (rows_[at][at] < kNothing) continue;
+      double left = right_[at];
+      for (std::size_t known = at + 1; known < count; ++known) left -= rows_[at][known] * x[known];
+      x[at] = left / rows_[at][at];
+    }
+    return x;
+  }
+
+ private:
+  void subtract(std::size_t at, std::size_t below) {
+    const double times = rows_[below][at] / rows_[at][at];
+    for (std::size_t i = at; i < right_.size(); ++i) rows_[below][i] -= times * rows_[at][i];
+    right_[below] -= times * right_[at];
+  }
+
+  std::vector<std::vector<double>> rows_;
+  std::vector<double> right_;
+};
+
+}  // namespace
+
+std::vector<double> fit_costs(std::span<const PrintedTime> times, std::span<const FittedCost> costs,
+                              const FitSpread& spread) {
+  // Unknown is by which share each cost differs from its estimate: then what nothing determines is 0.
+  NormalEquations equations(costs.size());
+  for (const PrintedTime& time : times) {
+    invariant(time.counts.size() == costs.size(), "a printed time has a count for each cost");
+    const double weight = 1 / (spread.time * time.seconds);
+    std::vector<double> factors(costs.size());
+    double estimated_s = 0;
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      factors[i] = weight * time.counts[i] * costs[i].estimate_s;
+      estimated_s += time.counts[i] * costs[i].estimate_s;
+    }
+    equations.add(factors, weight * (time.seconds - estimated_s));
+  }
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (!costs[i].is_known) continue;
+    std::vector<double> factors(costs.size());
+    factors[i] = 1 / spread.estimate;
+    equations.add(factors, 0);
+  }
+  std::vector<double> fitted = std::move(equations).solve();
+  for (std::size_t i = 0; i < costs.size(); ++i) fitted[i] = costs[i].estimate_s * (1 + fitted[i]);
+  return fitted;
+}
+
+}  // namespace headcrash::experiment::ganger94

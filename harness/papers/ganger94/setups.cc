@@ -1,0 +1,141 @@
+// The schemes that are compared, and the parts that can be asked for (ganger94.h).
+#include <fmt/format.h>
+
+#include "fs-adapters/ufs/core/file_system.h"
+#include "fs-adapters/ufs/under_test.h"
+#include "harness/papers/ganger94/ganger94.h"
+#include "harness/papers/ganger94/ncr3433.h"
+#include "plugin/base/invariant.h"
+
+namespace headcrash::experiment::ganger94 {
+
+using os::FlagMeaning;
+
+Paper paper() {
+  return {
+      "ganger94",
+      "Ganger and Patt 1994, Metadata Update Performance in File Systems: all of it",
+      {
+          {"figure1", "Meanings of the ordering flag, 4-user copy (GP-01, GP-02)", kExecutions, figure_1},
+          {"figure2", "Meanings of the ordering flag, 1-user remove (GP-03, GP-04)", kExecutions, figure_2},
+          {"chains", "Scheduler chains: tracked or barrier, with and without -CB (GP-05, GP-09, GP-10)",
+           kExecutions, chains},
+          {"figure3", "-NR and -CB, 4-user copy (GP-06, GP-07)", kExecutions, figure_3},
+          {"figure4", "-NR and -CB, 4-user remove (GP-08)", kExecutions, figure_4},
+          {"figure5", "Metadata throughput by users (GP-11 to GP-14)", 1, figure_5},
+          {"table1", "Five schemes, 4-user copy (GP-15 to GP-20)", kExecutions, table_1},
+          {"table2", "Five schemes, 4-user remove (GP-21 to GP-24)", kExecutions, table_2},
+          {"costs", "What the CPU times of tables 1 and 2 are made of", kExecutions, cpu_costs},
+          {"table3", "Five schemes, Andrew benchmark (GP-25, GP-26)", kExecutions, table_3},
+          {"figure6", "Five schemes, Sdet (GP-27)", 1, figure_6},
+          {"overall", "The abstract's largest differences (GP-28)", kExecutions, overall},
+          {"semantics", "What is permanent when a call returns (GP-29)", 1, semantics},
+          {"fsync", "fsync after a burst (GP-30)", 1, fsync_after_burst},
+          {"lines", "Lines of code of each scheme (GP-31)", 1, lines_of_code},
+          {"integrity", "Crash states that break a rule (GP-32)", 1, integrity},
+          {"cycles", "Dependencies between whole blocks (GP-33)", 1, block_dependencies},
+          {"future", "Write-ahead log and NVRAM (GP-34)", kExecutions, future_work},
+          {"workitems", "How soon freed space is back (GP-35)", 1, work_items},
+          {"causes", "Counterfactual runs: what moves the numbers", kExecutions, counterfactuals},
+      }};
+}
+
+ModelledMachineOptions paper_machine() {
+  ModelledMachineOptions machine;
+  machine.costs = kNcr3433;
+  return machine;
+}
+
+std::uint32_t executions_of(std::string_view workload) {
+  return workload.ends_with("-1k") || workload == "sdet" ? 1 : kExecutions;
+}
+
+const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& workload,
+                    const timed::Arguments& arguments) {
+  return cells.get(setup.setup(), workload, arguments, executions_of(workload));
+}
+
+Setup UfsSetup::setup() const {
+  Setup made{.name = name, .machine = machine};
+  ufs::SchemeVariant mounted = scheme;
+  mounted.mount.write_behind_bytes = write_behind_bytes;
+  made.machine.system = ufs::system_of(mounted);
+  made.machine.mkfs = {{"block-size", fmt::format("{}", block_bytes)}, {"fragment-size", "1024"}};
+  return made;
+}
+
+ufs::FileSystem& mounted_ufs(ModelledMachine& machine) {
+  return dynamic_cast<ufs::FileSystem&>(machine.vfs());
+}
+
+UfsSetup ufs_setup(const char* variant) {
+  auto scheme = ufs::find_scheme_variant(variant);
+  invariant(scheme.has_value(), "a scheme of the paper is missing from ufs");
+  return {.name = variant, .scheme = *std::move(scheme)};
+}
+
+namespace {
+
+/// With the paper's last write.
+UfsSetup paper_setup(const char* variant) {
+  UfsSetup setup = ufs_setup(variant);
+  setup.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;
+  return setup;
+}
+
+UfsSetup compared_setup(Compared scheme) {
+  switch (scheme) {
+    case Compared::conventional:
+      break;
+    case Compared::flag:
+      return flag_setup(FlagMeaning::part, true, true);
+    case Compared::chains:
+      return chains_setup(ufs::Deallocation::tracked, true);
+    case Compared::soft_updates:
+      return paper_setup("soft-updates");
+    case Compared::no_order:
+      return paper_setup("no-order");
+  }
+  return paper_setup("conventional");
+}
+
+}  // namespace
+
+UfsSetup setup_of(Compared scheme, Initialization initialization) {
+  const bool initializes = initialization == Initialization::on;
+  UfsSetup setup = compared_setup(scheme);
+  setup.scheme.mount.options.allocation_initialization = initializes;
+  if (initializes) setup.name += " +init";
+  return setup;
+}
+
+UfsSetup usual(Compared scheme) {
+  return setup_of(scheme, scheme == Compared::soft_updates ? Initialization::on : Initialization::off);
+}
+
+UfsSetup flag_setup(FlagMeaning meaning, bool reads_bypass, bool block_copy) {
+  const char* name = "ignore";
+  if (meaning == FlagMeaning::full) name = "full";
+  if (meaning == FlagMeaning::back) name = "back";
+  if (meaning == FlagMeaning::part) name = "part";
+  UfsSetup setup = paper_setup("part");
+  setup.name = fmt::format("scheduler-flag {}{}{}", name, reads_bypass ? "-nr" : "",
+                           block_copy ? (reads_bypass ? "/cb" : "-cb") : "");
+  setup.scheme.queue.flag = meaning;
+  setup.scheme.queue.reads_bypass = reads_bypass;
+  setup.scheme.block_copy = block_copy;
+  return setup;
+}
+
+UfsSetup chains_setup(ufs::Deallocation deallocation, bool block_copy, bool reads_bypass) {
+  UfsSetup setup = paper_setup("chains");
+  setup.name = fmt::format("scheduler-chains {}{}{}",
+                           deallocation == ufs::Deallocation::tracked ? "tracked" : "barrier",
+                           block_copy ? "-cb" : "", reads_bypass ? "-nr" : "");
+  setup.scheme.mount.options.deallocation = deallocation;
+  setup.scheme.block_copy = block_copy;
+  setup.scheme.queue.reads_bypass = reads_bypass;
+  return setup;
+}
+
+}  // namespace headcrash::experiment::ganger94

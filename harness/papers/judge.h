@@ -1,0 +1,104 @@
+#pragma once
+// Short words for writing claims down: numbers into rows, comparisons into verdicts.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <vector>
+
+#include "harness/papers/cells.h"
+
+namespace headcrash::experiment {
+
+/// A number in a verdict's detail: "LFS 153.8", "LFS 153.8 files/s"; without a name "2.497 s", "9 of 11".
+struct Named {
+  std::string name;
+  Figure value;
+  std::string unit = {};
+};
+inline Named in_unit(const Figure& value, std::string unit) {
+  return {.name = {}, .value = value, .unit = std::move(unit)};
+}
+
+inline bool all_there(const std::vector<Named>& values) {
+  for (const Named& each : values) {
+    if (!each.value) return false;
+  }
+  return true;
+}
+
+inline std::string told(const Named& one) {
+  std::string text = one.name + (one.name.empty() ? "" : " ");
+  text += one.value ? fmt::format("{:.4g}", *one.value) : std::string("none");
+  return one.value && !one.unit.empty() ? text + " " + one.unit : text;
+}
+
+inline std::string told(const std::vector<Named>& values) {
+  std::string text;
+  for (const Named& each : values) text += (text.empty() ? "" : ", ") + told(each);
+  return text;
+}
+
+/// `holds` is asked only when all values are there.
+template <typename Holds>
+void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& values, const Holds& holds) {
+  ClaimRule rule{.text = std::move(text), .detail = told(values)};
+  if (all_there(values)) rule.verdict = holds() ? Verdict::holds : Verdict::does_not_hold;
+  answer.rules.push_back(std::move(rule));
+}
+
+/// What the paper does not claim: the last rule of the answer is of ours.
+inline void mark_ours(ClaimAnswer& answer) {
+  answer.rules.back().ours = true;
+}
+
+/// Within a factor `times` either way.
+inline bool within_times(double ours, double paper, double times) {
+  return ours <= paper * times && ours * times >= paper;
+}
+
+/// Falling, neighbours at most `slack` the wrong way round (a share).
+inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
+                        double slack = 0) {
+  add_rule(answer, std::move(text), values, [&] {
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      if (*values[i].value > *values[i - 1].value * (1 + slack)) return false;
+    }
+    return true;
+  });
+}
+
+/// The measure for percentages of No Order: within 5 points, or a quarter of the paper's distance
+/// from 100.
+inline bool close_percentage(double ours, double paper) {
+  return std::abs(ours - paper) <= std::max(5.0, std::abs(paper - 100) / 4);
+}
+
+inline Figure part_of(const Figure& value, const Figure& whole, double times = 1) {
+  if (!value || !whole || *whole == 0) return std::nullopt;
+  return *value / *whole * times;
+}
+
+/// A number that no cell has; without one of ours the remark says why.
+inline void add_row(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
+                    Figure paper, Figure ours, const std::string& remark = {}) {
+  answer.numbers.push_back({.cell = std::move(cell),
+                            .quantity = std::move(quantity),
+                            .unit = std::move(unit),
+                            .paper = paper,
+                            .ours = ours,
+                            .remark = ours ? "" : remark});
+}
+
+inline void add_number(ClaimAnswer& answer, const Cell& cell, std::string label, std::string quantity,
+                       std::string unit, Figure paper, Figure ours) {
+  answer.numbers.push_back({.cell = std::move(label),
+                            .quantity = std::move(quantity),
+                            .unit = std::move(unit),
+                            .paper = paper,
+                            .ours = ours,
+                            .remark = cell.remark});
+}
+
+}  // namespace headcrash::experiment

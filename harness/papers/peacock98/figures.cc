@@ -1,0 +1,262 @@
+// Figures 2 to 6: response over throughput, with each tuning, on each array (section 6.2).
+#include <algorithm>
+#include <utility>
+
+#include "harness/papers/judge.h"
+#include "harness/papers/peacock98/peacock98.h"
+#include "harness/papers/peacock98/session.h"
+
+namespace headcrash::experiment::peacock98 {
+namespace {
+
+/// Of a ratio that is missing: its rows say why.
+constexpr const char* kNoKnee = "one of them has no load at 50 ms, or is not built";
+
+/// A printed point of a curve.
+struct Printed {
+  double per_s = 0, ms = 0;
+};
+
+/// Knee, response there, highest throughput.
+void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
+               std::optional<Printed> printed) {
+  const std::string remark = curve.error.empty() ? "not even the lowest load is sustained" : curve.error;
+  const Figure per_s = printed ? Figure(printed->per_s) : std::nullopt,
+               ms = printed ? Figure(printed->ms) : std::nullopt;
+  add_row(answer, cell, "most at 50 ms", "ops/s", per_s, curve.knee_per_s(), remark);
+  add_row(answer, cell, "response there", "ms", ms, curve.knee_ms(), remark);
+  if (const CurvePoint* const knee = curve.knee()) {
+    add_row(answer, cell, "99th percentile there", "ms", {}, knee->outcome.p99_ms, {});
+    add_row(answer, cell, "drives busy there", "%", {}, 100 * knee->outcome.drives_busy / 11, {});
+    add_row(answer, cell, "processor busy there", "%", {}, 100 * knee->outcome.cpu_busy, {});
+  }
+  add_row(answer, cell, "highest throughput", "ops/s", {}, curve.highest_per_s(), remark);
+}
+
+/// A figure's curves.
+struct Curves {
+  std::vector<std::pair<Tuning, const Curve*>> all;
+  const Curve& of(Tuning tuning) const {
+    return *std::ranges::find(all, tuning, &std::pair<Tuning, const Curve*>::first)->second;
+  }
+  Figure knee(Tuning tuning) const { return of(tuning).knee_per_s(); }
+  Figure highest(Tuning tuning) const { return of(tuning).highest_per_s(); }
+  /// Mean response at a load that the curve has a point within 15 % of.
+  Figure ms_near(Tuning tuning, double per_s) const {
+    const CurvePoint* best = nullptr;
+    for (const CurvePoint& each : of(tuning).points) {
+      if (each.outcome.saturated || std::abs(each.offered_per_s / per_s - 1) > .15) continue;
+      if (best == nullptr || std::abs(each.offered_per_s - per_s) < std::abs(best->offered_per_s - per_s))
+        best = &each;
+    }
+    return best == nullptr ? std::nullopt : Figure(best->outcome.mean_ms);
+  }
+};
+
+Curves run_all(Context& context, Raid raid, Presto presto) {
+  Curves curves;
+  if (!Session::of(context).prepare(context)) return curves;
+  for (const ServerChoice& choice : curves_of_tunings(raid, presto))
+    curves.all.emplace_back(choice.tuning, &Session::of(context).curve(context, choice));
+  return curves;
+}
+
+/// A curve of figure 2.
+struct PrestoRow {
+  Raid raid;
+  Presto presto;
+  const char* label;
+  std::optional<Printed> printed;
+  ServerChoice choice() const { return {.raid = raid, .presto = presto, .tuning = Tuning::bmap_fast_fsck}; }
+};
+const PrestoRow kPrestoRows[] = {{Raid::raid5, Presto::none, "RAID-5", Printed{303, 61.7}},
+                                 {Raid::raid5, Presto::upper, "RAID-5, Presto Upper only", {}},
+                                 {Raid::raid5, Presto::both, "RAID-5, Presto", Printed{1397, 13.8}},
+                                 {Raid::raid0, Presto::none, "RAID-0", Printed{859, 44.4}},
+                                 {Raid::raid0, Presto::both, "RAID-0, Presto", Printed{3046, 20}}};
+
+ClaimAnswer figure(const Curves& curves, ClaimAnswer answer, const char* name,
+                   const std::vector<std::pair<Tuning, Printed>>& printed) {
+  Plot plot{.name = name, .title = answer.title, .x = "throughput (NFS ops/s)", .y = "response (ms)"};
+  for (const auto& [tuning, curve] : curves.all) {
+    const auto found = std::ranges::find(printed, tuning, &std::pair<Tuning, Printed>::first);
+    std::optional<Printed> its;
+    if (found != printed.end()) its = found->second;
+    add_curve(answer, peacock98::name(tuning), *curve, its);
+    plot.series.push_back(series_of(peacock98::name(tuning), *curve));
+    if (its)
+      plot.series.push_back({.name = std::string(peacock98::name(tuning)) + " (paper)",
+                             .points = {{its->per_s, its->ms}},
+                             .from_paper = true});
+  }
+  answer.plots.push_back(std::move(plot));
+  return answer;
+}
+
+Named named(const Curves& curves, Tuning tuning) {
+  return {name(tuning), curves.knee(tuning)};
+}
+
+void add_signs(ClaimAnswer& answer, const Curves& curves) {
+  add_rule(answer, "fast fsck alone costs throughput",
+           {named(curves, Tuning::fast_fsck), named(curves, Tuning::ufs)},
+           [&] { return *curves.knee(Tuning::fast_fsck) < *curves.knee(Tuning::ufs); });
+  add_rule(answer, "the bmap cache gives throughput to UFS",
+           {named(curves, Tuning::bmap), named(curves, Tuning::ufs)},
+           [&] { return *curves.knee(Tuning::bmap) > *curves.knee(Tuning::ufs); });
+  add_rule(answer, "the bmap cache gives throughput to fast fsck",
+           {named(curves, Tuning::bmap_fast_fsck), named(curves, Tuning::fast_fsck)},
+           [&] { return *curves.knee(Tuning::bmap_fast_fsck) > *curves.knee(Tuning::fast_fsck); });
+}
+
+bool interrupted(const Curves& curves) {
+  return curves.all.size() < std::size(kTunings);
+}
+
+}  // namespace
+
+std::vector<ServerChoice> curves_of_tunings(Raid raid, Presto presto) {
+  std::vector<ServerChoice> choices;
+  for (const Tuning tuning : kTunings) choices.push_back({.raid = raid, .presto = presto, .tuning = tuning});
+  return choices;
+}
+
+std::vector<ServerChoice> curves_of_presto() {
+  std::vector<ServerChoice> choices;
+  for (const PrestoRow& row : kPrestoRows) choices.push_back(row.choice());
+  return choices;
+}
+
+std::vector<ClaimAnswer> raid5(Context& context) {
+  const Curves curves = run_all(context, Raid::raid5, Presto::none);
+  if (interrupted(curves)) return {};
+  ClaimAnswer answer = figure(
+      curves, {.id = "PK-07", .part = "raid5", .title = "LADDIS on RAID-5 without Presto (figure 3)"},
+      "figure3",
+      {{Tuning::fast_fsck, {298, 94.2}}, {Tuning::bmap_fast_fsck, {303, 61.7}}, {Tuning::vxld, {587, 58.2}}});
+  const Figure logging = curves.knee(Tuning::vxld);
+  add_rule(answer, "logging has the highest throughput",
+           {named(curves, Tuning::vxld), named(curves, Tuning::ufs), named(curves, Tuning::bmap),
+            named(curves, Tuning::fast_fsck), named(curves, Tuning::bmap_fast_fsck)},
+           [&] {
+             return *logging > *curves.knee(Tuning::ufs) && *logging > *curves.knee(Tuning::bmap) &&
+                    *logging > *curves.knee(Tuning::fast_fsck) &&
+                    *logging > *curves.knee(Tuning::bmap_fast_fsck);
+           });
+  const Figure over = part_of(logging, curves.knee(Tuning::bmap_fast_fsck));
+  add_row(answer, "VxFS/VxLD over bmap + fast fsck", "throughput", "times", 587. / 303, over, kNoKnee);
+  const Figure journal_ms = curves.ms_near(Tuning::vxld, 400), ufs_ms = curves.ms_near(Tuning::ufs, 400);
+  add_rule(answer, "logging responds as UFS does up to 400 ops/s (+-30 %)",
+           {{"VxFS/VxLD", journal_ms, "ms"}, {"UFS", ufs_ms, "ms"}},
+           [&] { return std::abs(*journal_ms / *ufs_ms - 1) <= .3; });
+  add_signs(answer, curves);
+  return {answer};
+}
+
+std::vector<ClaimAnswer> raid5_presto(Context& context) {
+  const Curves curves = run_all(context, Raid::raid5, Presto::both);
+  if (interrupted(curves)) return {};
+  ClaimAnswer reversal = figure(
+      curves, {.id = "PK-08", .part = "raid5-presto", .title = "LADDIS on RAID-5 with Presto (figure 4)"},
+      "figure4", {{Tuning::vxld, {747, 49.3}}, {Tuning::bmap_fast_fsck, {1466, 21.6}}});
+  const Figure both = curves.knee(Tuning::bmap_fast_fsck), logging = curves.knee(Tuning::vxld),
+               times = part_of(both, logging);
+  add_row(reversal, "bmap + fast fsck over VxFS/VxLD", "throughput", "times", 1466. / 747, times, kNoKnee);
+  add_rule(reversal, "logging has the lowest throughput",
+           {named(curves, Tuning::vxld), named(curves, Tuning::ufs), named(curves, Tuning::bmap),
+            named(curves, Tuning::fast_fsck), named(curves, Tuning::bmap_fast_fsck)},
+           [&] {
+             return *logging < *curves.knee(Tuning::ufs) && *logging < *curves.knee(Tuning::bmap) &&
+                    *logging < *curves.knee(Tuning::fast_fsck) && *logging < *both;
+           });
+  add_rule(reversal, "bmap + fast fsck has 1.96 times logging's (+-.4)", {in_unit(times, "times")},
+           [&] { return std::abs(*times - 1.96) <= .4; });
+  ClaimAnswer cached{
+      .id = "PK-03", .part = "raid5-presto", .title = "What the bmap cache gives (section 3.3, figure 4)"};
+  const Figure gain = part_of(both, curves.knee(Tuning::fast_fsck), 100),
+               more = gain ? Figure(*gain - 100) : std::nullopt,
+               high = part_of(curves.highest(Tuning::bmap_fast_fsck), curves.highest(Tuning::fast_fsck), 100),
+               more_high = high ? Figure(*high - 100) : std::nullopt;
+  add_row(cached, "bmap + fast fsck over fast fsck", "most at 50 ms", "%", 23, more, kNoKnee);
+  add_row(cached, "bmap + fast fsck over fast fsck", "highest throughput", "%", 23, more_high, kNoKnee);
+  add_rule(cached, "+15 to 30 % with fast fsck", {in_unit(more, "%")},
+           [&] { return *more >= 15 && *more <= 30; });
+  ClaimAnswer signs{
+      .id = "PK-23", .part = "raid5-presto", .title = "What each tuning does with Presto (section 6.2)"};
+  const Figure ufs = curves.knee(Tuning::ufs);
+  add_row(signs, "fast fsck over UFS", "throughput", "times", {},
+          part_of(curves.knee(Tuning::fast_fsck), ufs), kNoKnee);
+  add_row(signs, "bmap over UFS", "throughput", "times", {}, part_of(curves.knee(Tuning::bmap), ufs),
+          kNoKnee);
+  add_signs(signs, curves);
+  return {reversal, cached, signs};
+}
+
+std::vector<ClaimAnswer> raid0(Context& context) {
+  const Curves curves = run_all(context, Raid::raid0, Presto::none);
+  if (interrupted(curves)) return {};
+  ClaimAnswer answer =
+      figure(curves, {.id = "PK-09", .part = "raid0", .title = "LADDIS on RAID-0 without Presto (figure 5)"},
+             "figure5", {{Tuning::bmap_fast_fsck, {859, 44.4}}});
+  add_rule(answer, "a log on a device of its own is better than one inside",
+           {named(curves, Tuning::vxld), named(curves, Tuning::vxfs)},
+           [&] { return *curves.knee(Tuning::vxld) > *curves.knee(Tuning::vxfs); });
+  add_signs(answer, curves);
+  return {answer};
+}
+
+std::vector<ClaimAnswer> raid0_presto(Context& context) {
+  const Curves curves = run_all(context, Raid::raid0, Presto::both);
+  if (interrupted(curves)) return {};
+  ClaimAnswer answer = figure(
+      curves,
+      {.id = "PK-09, Presto", .part = "raid0-presto", .title = "LADDIS on RAID-0 with Presto (figure 6)"},
+      "figure6", {{Tuning::bmap_fast_fsck, {3046, 20}}});
+  add_rule(answer, "logging has a lower throughput than bmap + fast fsck",
+           {named(curves, Tuning::vxld), named(curves, Tuning::bmap_fast_fsck)},
+           [&] { return *curves.knee(Tuning::vxld) < *curves.knee(Tuning::bmap_fast_fsck); });
+  add_rule(answer, "a log on a device of its own is better than one inside",
+           {named(curves, Tuning::vxld), named(curves, Tuning::vxfs)},
+           [&] { return *curves.knee(Tuning::vxld) > *curves.knee(Tuning::vxfs); });
+  add_signs(answer, curves);
+  return {answer};
+}
+
+std::vector<ClaimAnswer> presto(Context& context) {
+  ClaimAnswer answer{
+      .id = "PK-05", .part = "presto", .title = "RAID and Presto, bmap + fast fsck (figure 2)"};
+  ClaimAnswer upper{.id = "PK-06", .part = "presto", .title = "Presto Upper alone (figure 2)"};
+  Plot plot{.name = "figure2", .title = answer.title, .x = "throughput (NFS ops/s)", .y = "response (ms)"};
+  std::vector<Figure> knees;
+  if (!Session::of(context).prepare(context)) return {};
+  for (const PrestoRow& row : kPrestoRows) {
+    const Curve& curve = Session::of(context).curve(context, row.choice());
+    add_curve(row.presto == Presto::upper ? upper : answer, row.label, curve, row.printed);
+    plot.series.push_back(series_of(row.label, curve));
+    knees.push_back(curve.knee_per_s());
+    if (!row.printed) continue;
+    plot.series.push_back({.name = std::string(row.label) + " (paper)",
+                           .points = {{row.printed->per_s, row.printed->ms}},
+                           .from_paper = true});
+    add_rule(answer, std::string(row.label) + ": throughput within 30 %",
+             {{"paper", row.printed->per_s}, {"here", knees.back(), "ops/s"}},
+             [&] { return std::abs(*knees.back() / row.printed->per_s - 1) <= .3; });
+  }
+  answer.plots.push_back(std::move(plot));
+  const auto ratio = [&](const char* label, std::size_t over, std::size_t under, double paper) {
+    const Figure ours = part_of(knees[over], knees[under]);
+    add_row(answer, label, "throughput", "times", paper, ours, kNoKnee);
+    add_rule(answer, fmt::format("{}: {:.2g} times (+-25 %)", label, paper), {in_unit(ours, "times")},
+             [&] { return std::abs(*ours / paper - 1) <= .25; });
+  };
+  ratio("Presto on RAID-5", 2, 0, 1397. / 303);
+  ratio("Presto on RAID-0", 4, 3, 3046. / 859);
+  ratio("RAID-0 over RAID-5, no Presto", 3, 0, 859. / 303);
+  ratio("RAID-0 over RAID-5, Presto", 4, 2, 3046. / 1397);
+  add_rule(upper, "Upper alone lies between none and both",
+           {{"none", knees[0]}, {"Upper", knees[1]}, {"both", knees[2]}},
+           [&] { return *knees[0] < *knees[1] && *knees[1] < *knees[2]; });
+  return {answer, upper};
+}
+
+}  // namespace headcrash::experiment::peacock98

@@ -1,0 +1,52 @@
+#pragma once
+// Peacock, Kamaraju and Agrawal, "Fast Consistency Checking for the Solaris File System", USENIX 1998.
+
+#include <string>
+#include <vector>
+
+#include "harness/papers/paper.h"
+#include "harness/papers/peacock98/ultra2.h"
+
+namespace headcrash::experiment::peacock98 {
+
+Paper paper();
+
+/// Of which servers the part shows curves: Session::prepare() runs them. None: of no server.
+std::vector<ServerChoice> curves_of(const std::string& part);
+std::vector<ServerChoice> curves_of_tunings(Raid raid, Presto presto);
+std::vector<ServerChoice> curves_of_presto();
+std::vector<ServerChoice> curves_of_batching();
+std::vector<ServerChoice> curves_of_causes();
+std::vector<ServerChoice> curves_of_soft_updates();
+
+// Each part is in a file of its name or of its subject. Section 6.2, LADDIS (figures.cc):
+std::vector<ClaimAnswer> raid0(Context& context);         // PK-09
+std::vector<ClaimAnswer> raid0_presto(Context& context);  // PK-09
+std::vector<ClaimAnswer> raid5(Context& context);         // PK-07
+std::vector<ClaimAnswer> raid5_presto(Context& context);  // PK-03, PK-08
+std::vector<ClaimAnswer> presto(Context& context);        // PK-05, PK-06
+// Sections 3.2, 3.3, 5.3 and 5.4 (counts.cc):
+std::vector<ClaimAnswer> counts(Context& context);  // PK-01, PK-02, PK-26
+std::vector<ClaimAnswer> mkfs(Context& context);    // PK-21
+// Sections 6.3 and 6.4 (recovery.cc):
+std::vector<ClaimAnswer> recovery(Context& context);  // PK-13, PK-17
+std::vector<ClaimAnswer> flusher(Context& context);   // PK-14
+std::vector<ClaimAnswer> table1(Context& context);    // PK-16
+// By the size of the file system (sizes.cc); not in the paper:
+std::vector<ClaimAnswer> sizes(Context& context);
+std::vector<Parameter> sizes_parameters();
+// One load each, or a knee (single_loads.cc):
+std::vector<ClaimAnswer> tunings(Context& context);   // PK-15, PK-22
+std::vector<ClaimAnswer> stripes(Context& context);   // PK-04
+std::vector<ClaimAnswer> hits(Context& context);      // PK-11
+std::vector<ClaimAnswer> repeated(Context& context);  // PK-10
+std::vector<ClaimAnswer> batching(Context& context);  // PK-12, PK-19
+std::vector<ClaimAnswer> small(Context& context);     // PK-18
+std::vector<ClaimAnswer> gathering(Context& context);
+// Sums with printed numbers:
+std::vector<ClaimAnswer> arithmetic(Context& context);  // PK-20, PK-05, PK-17
+// Not in the paper:
+std::vector<ClaimAnswer> causes(Context& context);
+std::vector<ClaimAnswer> beyond(Context& context);
+
+}  // namespace headcrash::experiment::peacock98

@@ -1,0 +1,268 @@
+// LFS-30, LFS-31, LFS-42 and LFS-04: how long recovery takes after a cut (sections 6.2.1.3, 4.5.2.2, 2.5.2).
+//
+// As there: a version that makes no checkpoint and writes no directory until then (MountOptions::directories_wait), so
+// that recovery has to put every name back. What has not reached the disk by its age is lost, so the cut comes
+// 40 seconds after the last file. The format is Sprite's, without checksums over data, which it need not read.
+#include <array>
+
+#include "harness/papers/judge.h"
+#include "harness/papers/probe_files.h"
+#include "harness/papers/rosenblum92/chapter6.h"
+#include "harness/papers/rosenblum92/prototype.h"
+
+namespace headcrash::experiment::rosenblum92 {
+namespace {
+
+constexpr os::TimeNs kUntilCrash = 40 * model::kSecondNs;
+
+LfsSetup without_checkpoints() {
+  LfsSetup setup;
+  setup.mkfs.checksums = false;
+  setup.mount.checkpoint_interval_ns = 0;
+  setup.mount.directories_wait = true;
+  return setup;
+}
+
+struct Crash {
+  Figure seconds, cpu_s, disk_s;
+  std::string remark;  ///< why there are no numbers
+};
+
+VfsResult<void> make(Vfs& vfs, const FileSet& files) {
+  if (auto made = files.make_folders(vfs); !made) return made;
+  if (auto synced = vfs.syncfs(); !synced) return synced;
+  return files.make_files(vfs);
+}
+
+/// `all_there`: every file must have survived.
+Crash crash(const LfsSetup& setup, const FileSet& files, bool all_there) {
+  Crash told;
+  auto machine = setup.start();
+  if (!machine) {
+    told.remark = machine.error().message();
+    return told;
+  }
+  VfsResult<void> made;
+  run_as_user(**machine, [&] { made = make((*machine)->vfs(), files); });
+  if (!made) {
+    told.remark = "the file system refused";
+    return told;
+  }
+  (*machine)->system().executor.run_until((*machine)->now() + kUntilCrash);
+  (*machine)->cut();
+  const auto recovery = (*machine)->recover(Repair::as_needed);
+  if (!recovery) {
+    told.remark = recovery.error().message();
+    return told;
+  }
+  VfsResult<bool> complete = true;
+  if (all_there) run_as_user(**machine, [&] { complete = files.complete((*machine)->vfs()); });
+  if (!complete || !*complete) {
+    told.remark = "files are missing after recovery";
+    return told;
+  }
+  told.seconds = seconds_of(recovery->mount.elapsed_ns);
+  told.cpu_s = seconds_of(recovery->mount.cpu_ns);
+  told.disk_s = seconds_of(recovery->mount.device_busy_ns);
+  return told;
+}
+
+struct Size {
+  std::uint64_t kilobytes;
+  std::array<double, 3> printed_s;  ///< for 1, 10 and 50 MB; "< 1" is 1
+};
+constexpr std::array kTable61{Size{1, {1, 21, 132}}, Size{10, {1, 3, 17}}, Size{100, {1, 1, 8}}};
+constexpr std::array<std::uint64_t, 3> kMegabytes{1, 10, 50};
+
+FileSet files_of(std::uint64_t kilobytes, std::uint64_t megabytes, bool scaled,
+                 std::uint64_t files_per_folder) {
+  const std::uint64_t total = megabytes * kMegabyte / (scaled ? 20 : 1), each = kilobytes * 1024;
+  return {.files = std::max<std::uint64_t>(1, total / each),
+          .file_bytes = each,
+          .files_per_folder = files_per_folder};
+}
+
+void add(ClaimAnswer& answer, const std::string& cell, const char* quantity, const Figure& paper,
+         const Figure& ours, const std::string& remark) {
+  answer.numbers.push_back({cell, quantity, "s", paper, ours, remark});
+}
+
+/// How many files a directory had is not printed.
+ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
+  ClaimAnswer answer{
+      .id = "LFS-30",
+      .part = "recovery",
+      .title = fmt::format("Recovery after a cut, by what no checkpoint knows (6-1), {} files a directory",
+                           files_per_folder)};
+  std::array<std::array<Figure, 3>, 3> ours;
+  for (std::size_t row = 0; row < kTable61.size(); ++row) {
+    for (std::size_t column = 0; column < kMegabytes.size(); ++column) {
+      if (context.interrupted()) return answer;
+      const std::string cell = fmt::format("{} KB files, {} MB", kTable61[row].kilobytes, kMegabytes[column]);
+      const Crash told = crash(
+          without_checkpoints(),
+          files_of(kTable61[row].kilobytes, kMegabytes[column], context.scaled, files_per_folder), true);
+      ours[row][column] = told.seconds;
+      const double printed = kTable61[row].printed_s[column];
+      add(answer, cell, "recovery", printed, told.seconds, told.remark);
+      add(answer, cell, "processor", {}, told.cpu_s, told.remark);
+      add(answer, cell, "disk", {}, told.disk_s, told.remark);
+      constexpr double kFactor = 1.5;
+      if (printed > 1)
+        add_rule(answer, fmt::format("{}: {:g} s (a factor of 1.5)", cell, printed),
+                 {in_unit(told.seconds, "s")},
+                 [&] { return *told.seconds <= printed * kFactor && *told.seconds >= printed / kFactor; });
+      else
+        add_rule(answer, fmt::format("{}: {:g} s at most (a factor of 1.5)", cell, printed),
+                 {in_unit(told.seconds, "s")}, [&] { return *told.seconds <= printed * kFactor; });
+    }
+  }
+  const std::vector<Named> by_files{{"1 KB", ours[0][2]}, {"10 KB", ours[1][2]}, {"100 KB", ours[2][2]}};
+  add_falling(answer, "50 MB: the more files, the longer", by_files);
+  add_rule(answer,
+           "the number of files counts more than their bytes: 50 MB of 100 KB files take less than 10 MB of "
+           "1 KB files",
+           {{"50 MB of 100 KB", ours[2][2]}, {"10 MB of 1 KB", ours[0][1]}},
+           [&] { return *ours[2][2] < *ours[0][1]; });
+  return answer;
+}
+
+ClaimAnswer few_files_a_directory(Context& context) {
+  ClaimAnswer answer = table_6_1(context, 100);
+  if (context.interrupted()) return answer;
+  // What moves the numbers.
+  const FileSet many = files_of(1, 50, context.scaled, 100), large = files_of(100, 50, context.scaled, 100);
+  LfsSetup directories_written = without_checkpoints();
+  directories_written.mount.directories_wait = false;
+  const Crash usual = crash(directories_written, many, true);
+  add(answer, "1 KB files, 50 MB; directories written", "recovery", {}, usual.seconds, usual.remark);
+  LfsSetup summed = without_checkpoints();
+  summed.mkfs.checksums = true;
+  const Crash checked = crash(summed, large, true);
+  add(answer, "100 KB files, 50 MB; checksums over data", "recovery", 8., checked.seconds, checked.remark);
+  LfsSetup by_index = without_checkpoints();
+  by_index.mount.recovery_reads_index = true;
+  const Crash indexed = crash(by_index, large, true);
+  add(answer, "100 KB files, 50 MB; every index block read", "recovery", 8., indexed.seconds, indexed.remark);
+  LfsSetup forgetful = without_checkpoints();
+  forgetful.machine.cache_bytes = kMegabyte;
+  const Crash small = crash(forgetful, many, true);
+  add(answer, "1 KB files, 50 MB; a file cache of 1 MB", "recovery", 132., small.seconds, small.remark);
+  answer.remarks.push_back(
+      "\"< 1\" counts as 1. Counterfactuals: directories that are written as usual; checksums, for which all data is "
+      "read; index blocks of new files read although the summaries say what they have; a file cache that keeps little "
+      "of the first pass for the second.");
+  return answer;
+}
+
+ClaimAnswer many_files_a_directory(Context& context) {
+  ClaimAnswer answer = table_6_1(context, 1000);
+  answer.remarks.push_back(
+      "The other reading: for each name that recovery adds, a longer directory is searched.");
+  return answer;
+}
+
+/// Seconds of recovery for each megabyte of files of the size that table 6-2 has on average.
+ClaimAnswer interval(Context& context) {
+  ClaimAnswer answer{
+      .id = "LFS-31", .part = "recovery", .title = "Recovery by the checkpoint interval (6.2.1.3)"};
+  constexpr std::uint64_t kAverageFileKilobytes = 30, kTrafficMegabytes = 3;  // means of table 6-2
+  const Crash hour = crash(without_checkpoints(),
+                           files_of(kAverageFileKilobytes, kTrafficMegabytes, context.scaled, 100), true);
+  add(answer, "an hour of table 6-2's average traffic (3.4 MB)", "recovery", 1., hour.seconds, hour.remark);
+  add_rule(answer, "about one second: .5 to 2 s", {in_unit(hour.seconds, "s")},
+           [&] { return *hour.seconds >= .5 && *hour.seconds <= 2; });
+  const Crash more =
+      crash(without_checkpoints(), files_of(kAverageFileKilobytes, 23, context.scaled, 100), true);
+  Figure interval_s;
+  if (hour.seconds && more.seconds && *more.seconds > *hour.seconds) {
+    constexpr double kMostMegabytesAnHour = 150, kHour = 3600;
+    const double s_per_mb = (*more.seconds - *hour.seconds) / 20;
+    interval_s = kHour / kMostMegabytesAnHour / s_per_mb;
+  }
+  add(answer, "150 MB an hour: interval for one second more", "interval", 70., interval_s, more.remark);
+  constexpr double kPrintedSlope = (17. - 3.) / 40;  ///< table 6-1, files of 10 KB
+  add(answer, "the same by the printed table 6-1, files of 10 KB", "interval", 70.,
+      3600 / 150. / kPrintedSlope, {});
+  add_rule(answer, "a second more for each 70 s of interval (a factor of 1.5)", {in_unit(interval_s, "s")},
+           [&] { return *interval_s >= 70 / 1.5 && *interval_s <= 70 * 1.5; });
+  const Crash few = crash(without_checkpoints(), files_of(10, 3, context.scaled, 100), true);
+  const Crash many = crash(without_checkpoints(), files_of(10, 23, context.scaled, 100), true);
+  const Figure slope =
+      few.seconds && many.seconds ? Figure((*many.seconds - *few.seconds) / 20) : std::nullopt;
+  add(answer, "files of 10 KB: a megabyte more", "recovery", {}, slope, many.remark);
+  answer.remarks.push_back(
+      "Files of 30 KB, the mean of table 6-2; the slope is taken between 3 and 23 MB. Counterfactual: files of 10 KB.");
+  return answer;
+}
+
+ClaimAnswer without_roll_forward(Context& context) {
+  ClaimAnswer answer{.id = "LFS-42",
+                     .part = "recovery",
+                     .title = "A mount of the checkpoint alone, whatever the log is long (4.5.2.2)"};
+  LfsSetup setup = without_checkpoints();
+  setup.mount.roll_forward = false;
+  const Crash little = crash(setup, files_of(10, 1, context.scaled, 100), false);
+  const Crash much = crash(setup, files_of(10, 50, context.scaled, 100), false);
+  add(answer, "1 MB since the checkpoint", "mount", {}, little.seconds, little.remark);
+  add(answer, "50 MB since the checkpoint", "mount", {}, much.seconds, much.remark);
+  const std::vector<Named> both{{"1 MB", little.seconds}, {"50 MB", much.seconds}};
+  add_rule(answer, "\"instantaneous\": less than a second more for 50 MB than for 1 MB", both,
+           [&] { return *both[1].value - *both[0].value < 1; });
+  return answer;
+}
+
+ClaimAnswer scavenger(Context& context) {
+  constexpr std::uint64_t kFilesOnIt = 23'971, kUsedBytes = 240 * kMegabyte;
+  ClaimAnswer answer{
+      .id = "LFS-04", .part = "recovery", .title = "fsck of a 300 MB disk with 23 971 files (2.5.2)"};
+  const std::uint64_t files = context.scaled ? kFilesOnIt / 20 : kFilesOnIt;
+  const auto run = [&](const char* name, const Figure& printed, UfsSetup setup,
+                       std::uint64_t files_per_folder) {
+    setup.machine.populate = [=](Vfs& vfs) {
+      const FileSet set{.files = files,
+                        .file_bytes = kUsedBytes / kFilesOnIt / 1024 * 1024,
+                        .files_per_folder = files_per_folder};
+      if (auto made = set.make_folders(vfs); !made) return made;
+      return set.make_files(vfs);
+    };
+    const auto machine = ModelledMachine::start(setup.setup().machine);
+    Figure seconds;
+    std::string remark = machine ? "" : machine.error().message();
+    if (machine) {
+      (*machine)->cut();
+      const auto recovery = (*machine)->recover(Repair::always);
+      if (recovery)
+        seconds = seconds_of(recovery->repair.elapsed_ns);
+      else
+        remark = recovery.error().message();
+    }
+    add(answer, name, "fsck", printed, seconds, remark);
+    return seconds;
+  };
+  constexpr std::uint64_t kFilesPerFolder = 100, kFewFilesPerFolder = 10;
+  const Figure seconds = run("SunOS", 117., sunos(), kFilesPerFolder);
+  add_rule(answer, "117 s (+-30 %)", {in_unit(seconds, "s")},
+           [&] { return *seconds >= 117 * .7 && *seconds <= 117 * 1.3; });
+  run("SunOS, 10 files a directory", {}, sunos(), kFewFilesPerFolder);
+  UfsSetup dense = sunos();
+  dense.bytes_per_inode = 2048;
+  run("SunOS, an inode for each 2 KB", {}, dense, kFilesPerFolder);
+  answer.remarks.push_back(
+      "Files of 10 KB, 100 a directory, so that 240 of 300 MB are in use: our choice. Ours goes through inodes and "
+      "maps once, in the order of the disk; the times of the checker's phases are not printed. Counterfactuals: more "
+      "directories, and more inodes to look through.");
+  return answer;
+}
+
+}  // namespace
+
+std::vector<ClaimAnswer> recovery_times(Context& context) {
+  std::vector<ClaimAnswer> answers;
+  for (const auto& claim :
+       {few_files_a_directory, many_files_a_directory, interval, without_roll_forward, scavenger})
+    if (!context.interrupted()) answers.push_back(claim(context));
+  return answers;
+}
+
+}  // namespace headcrash::experiment::rosenblum92

@@ -1,0 +1,95 @@
+// The chapter's configurations and curves (simulator_figures.h).
+#include "harness/papers/rosenblum92/simulator_figures.h"
+
+#include <algorithm>
+
+namespace headcrash::experiment::rosenblum92 {
+namespace {
+
+constexpr std::uint32_t kScaledBy = 64;  ///< of everything that is counted in files
+
+StabilityOptions stability_of(bool scaled) {
+  if (scaled) return {.windows_min = 2, .windows_max = 3};
+  return {};
+}
+
+}  // namespace
+
+const std::vector<AgeReading>& age_readings() {
+  static const std::vector<AgeReading> kReadings{
+      {SegmentAge::last_write, "age since the segment's last write"},
+      {SegmentAge::youngest_file, "age of the youngest file, as printed"},
+  };
+  return kReadings;
+}
+
+SimulatorFigures::SimulatorFigures(Context& context)
+    : scaled_(context.scaled),
+      seed_(context.seed),
+      utilizations_(context.scaled
+                        ? std::vector<double>{.2, .6, .75, .8, .9}
+                        : std::vector<double>{.1, .15, .2, .3, .4, .5, .6, .7, .75, .8, .85, .9, .95}),
+      runs_(stability_of(context.scaled), context.interrupt_requested) {}
+
+std::uint32_t SimulatorFigures::scaled_files(std::uint32_t files) const {
+  return scaled_ ? std::max<std::uint32_t>(1, files / kScaledBy) : files;
+}
+
+SimulatorOptions SimulatorFigures::greedy(const AccessPattern& pattern) const {
+  SimulatorOptions options{.pattern = pattern, .seed = seed_};
+  if (!scaled_) return options;
+  // Segments of 16 files, and of fewer where a figure varies them.
+  options.files = 8192;
+  options.files_per_segment = 16;
+  options.files_cleaned_at_once = 80;
+  return options;
+}
+
+SimulatorOptions SimulatorFigures::cost_benefit(const AccessPattern& pattern, SegmentAge age,
+                                                lfs::WriteBackOrder order) const {
+  SimulatorOptions options = greedy(pattern);
+  options.selection = lfs::Selection::cost_benefit;
+  options.order = order;
+  options.segment_age = age;
+  return options;
+}
+
+void SimulatorFigures::prepare(const std::vector<Curve>& curves, const std::vector<double>& utilizations) {
+  std::vector<SimulatorOptions> all;
+  // The dearest first, so that no processor is left with one at the end.
+  for (auto u = utilizations.rbegin(); u != utilizations.rend(); ++u) {
+    for (const Curve& curve : curves) all.push_back(at(curve.options, *u));
+  }
+  runs_.prepare(all);
+}
+
+Series SimulatorFigures::series(const Curve& curve, const std::vector<double>& utilizations) {
+  Series series{.name = curve.name};
+  for (const double u : utilizations) series.points.emplace_back(u, cost(curve.options, u));
+  return series;
+}
+
+Series level(std::string name, double height, const std::vector<double>& xs) {
+  return computed(std::move(name), xs, [&](double) { return height; });
+}
+
+Series computed(std::string name, const std::vector<double>& xs, const std::function<double(double)>& y) {
+  Series series{.name = std::move(name)};
+  for (const double x : xs) series.points.emplace_back(x, y(x));
+  return series;
+}
+
+Series distribution(std::string name, const UtilizationHistogram& histogram) {
+  Series series{.name = std::move(name)};
+  for (std::size_t bin = 0; bin < UtilizationHistogram::kBins; ++bin)
+    series.points.emplace_back((static_cast<double>(bin) + .5) / UtilizationHistogram::kBins,
+                               histogram.share(bin));
+  return series;
+}
+
+double mode(const UtilizationHistogram& histogram) {
+  const auto most = std::ranges::max_element(histogram.segments) - histogram.segments.begin();
+  return (static_cast<double>(most) + .5) / UtilizationHistogram::kBins;
+}
+
+}  // namespace headcrash::experiment::rosenblum92

@@ -1,0 +1,75 @@
+#pragma once
+// What the claims about chapter 5 share: the chapter's configurations by name, and the curves of its figures.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/papers/claim.h"
+#include "harness/papers/paper.h"
+#include "harness/papers/rosenblum92/simulator_runs.h"
+
+namespace headcrash::experiment::rosenblum92 {
+
+inline constexpr double kUnixToday = 10, kUnixImproved = 4;  ///< write costs of figure 5-1
+
+/// A figure's curve: the options of a point are those of `options` with another `vary`.
+struct Curve {
+  std::string name;
+  SimulatorOptions options;
+};
+
+/// "As printed" and "since the last write": the two readings of a segment's age.
+struct AgeReading {
+  SegmentAge age;
+  std::string name;
+};
+const std::vector<AgeReading>& age_readings();
+
+class SimulatorFigures {
+ public:
+  explicit SimulatorFigures(Context& context);
+
+  /// Greedy, as read: the first design.
+  SimulatorOptions greedy(const AccessPattern& pattern) const;
+  SimulatorOptions cost_benefit(const AccessPattern& pattern, SegmentAge age,
+                                lfs::WriteBackOrder order = lfs::WriteBackOrder::by_age) const;
+  static SimulatorOptions at(SimulatorOptions options, double utilization) {
+    options.utilization = utilization;
+    return options;
+  }
+  /// In files: a segment of the dissertation's 512, or of a scaled run.
+  std::uint32_t scaled_files(std::uint32_t files) const;
+
+  /// All points of all curves, side by side.
+  void prepare(const std::vector<Curve>& curves, const std::vector<double>& utilizations);
+  const SimulatorRun& run(const SimulatorOptions& options) { return runs_.get(options); }
+  double cost(const SimulatorOptions& options, double utilization) {
+    return runs_.get(at(options, utilization)).cost();
+  }
+  Series series(const Curve& curve, const std::vector<double>& utilizations);
+  SimulatorRuns& runs() { return runs_; }
+  const std::vector<double>& utilizations() const { return utilizations_; }
+
+ private:
+  bool scaled_;
+  std::uint64_t seed_;
+  std::vector<double> utilizations_;
+  SimulatorRuns runs_;
+};
+
+/// A line of the same height at all utilizations.
+Series level(std::string name, double height, const std::vector<double>& xs);
+Series computed(std::string name, const std::vector<double>& xs, const std::function<double(double)>& y);
+Series distribution(std::string name, const UtilizationHistogram& histogram);
+/// The bin with the most segments, as the utilization of its middle.
+double mode(const UtilizationHistogram& histogram);
+
+std::vector<ClaimAnswer> greedy_claims(SimulatorFigures& figures);        ///< LFS-11 to LFS-15
+std::vector<ClaimAnswer> cost_benefit_claims(SimulatorFigures& figures);  ///< LFS-16 to LFS-18
+std::vector<ClaimAnswer> parameter_claims(SimulatorFigures& figures);     ///< LFS-19, LFS-20
+std::vector<ClaimAnswer> arithmetic(Context& context);                    ///< LFS-05, 08, 21, 35, 41
+std::vector<ClaimAnswer> simulator(Context& context);                     ///< all of chapter 5
+std::vector<ClaimAnswer> beyond(Context& context);  ///< variants that the dissertation has not
+
+}  // namespace headcrash::experiment::rosenblum92

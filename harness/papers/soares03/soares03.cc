@@ -1,0 +1,28 @@
+// The parts of the paper (soares03.h).
+#include "harness/papers/soares03/soares03.h"
+
+namespace headcrash::experiment::soares03 {
+
+Paper paper() {
+  return {
+      "soares03",
+      "Soares, Krieger and Da Silva 2003, Meta-data Snapshotting: A Simple Mechanism for File System Consistency",
+      {{"empty-files", "100 000 empty files, three times, figure 2 (MS-01)", 1, empty_files},
+       {"postmark", "PostMark, figure 3 and table I (MS-02)", 1, postmark},
+       {"dbench",
+        "dbench, figure 4 and table II (MS-03 to MS-06)",
+        1,
+        dbench,
+        {{"percent", 25, "of the load's 122 808 operations, for each client"},
+         {"every-count", 0, "1: 1, 4, 8, 16 and 32 clients; 0: 1, 8 and 32"}}},
+       {"source-tree", "A source tree is unpacked and removed (not in the paper)", 1, source_tree},
+       {"intervals", "Metadata writes by the interval, and the room that snapshots take (MS-13)", 1,
+        intervals},
+       {"short-lives", "Files removed soon after they were made, section III-C (MS-12)", 1, short_lives},
+       {"stalls", "Who waits while a generation is spawned, and for an fsync (MS-10, MS-11)", 1, stalls},
+       {"crash-states", "A sample of states after a power cut (MS-07 to MS-09, MS-14, MS-15)", 1,
+        crash_states},
+       {"arithmetic", "What the text says of its tables, and quotes (MS-16, MS-03)", 1, arithmetic}}};
+}
+
+}  // namespace headcrash::experiment::soares03

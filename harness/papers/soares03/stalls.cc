@@ -1,0 +1,101 @@
+// MS-10, MS-11: who waits while a generation is spawned and written, and what an fsync takes.
+#include "harness/papers/soares03/measures.h"
+#include "harness/papers/soares03/soares03.h"
+#include "harness/papers/soares03/steady_load.h"
+
+namespace headcrash::experiment::soares03 {
+namespace {
+
+SteadyLoad busy_load(const Context& context) {
+  SteadyLoad load{.users = 8, .files_per_s = 400, .lifetime_s = 20, .file_bytes = 8192};
+  load.warm_ns = (context.scaled ? 2 : 25) * model::kSecondNs;
+  load.measured_ns = (context.scaled ? 12 : 60) * model::kSecondNs;
+  return load;
+}
+
+Figure worst_of(const std::vector<double>& responses) {
+  return quantile_of(responses, 1);
+}
+
+}  // namespace
+
+std::vector<ClaimAnswer> stalls(Context& context) {
+  ClaimAnswer waits{.id = "MS-11",
+                    .part = "stalls",
+                    .title = "Responses of 8 users while a generation is spawned and written"};
+  ClaimAnswer syncs{.id = "MS-10", .part = "stalls", .title = "fsync of a block beside them, each second"};
+  SteadyLoad load = busy_load(context);
+  const auto run = [&](const Setup& setup) {
+    SteadyOutcome seen = run_steady(setup, load, context.seed);
+    context.modelled_s += seconds_of(load.warm_ns + load.measured_ns);
+    return seen;
+  };
+  const auto with = [](std::string its_name, snapfs::Spawn spawn) {
+    return snapfs_setup(std::move(its_name), {.data = snapfs::DataMode::ordered, .spawn = spawn});
+  };
+  Figure p99_during, worst_during, worst_forked, worst_barrier;
+  for (const Setup& setup : {with("KFS+snap, ordered", snapfs::Spawn::beside_operations),
+                             with("a barrier until those under way have ended", snapfs::Spawn::barrier),
+                             with("a barrier until it is committed", snapfs::Spawn::barrier_until_committed),
+                             setup_of(System::snap_ordered, {.processor = 10})}) {
+    const SteadyOutcome seen = run(setup);
+    add_row(waits, setup.name, "generations committed", "", {}, seen.of(seen.commits), seen.error);
+    for (const double share : {.5, .99, 1.}) {
+      const std::string which = share == 1 ? "worst" : fmt::format("{:g} of 100 within", 100 * share);
+      add_row(waits, setup.name, "no commit under way, " + which, "ms", {},
+              quantile_of(seen.beside_ms, share), seen.error);
+      add_row(waits, setup.name, "a commit under way, " + which, "ms", {}, quantile_of(seen.during_ms, share),
+              seen.error);
+    }
+    if (setup.name == "KFS+snap, ordered") {
+      worst_during = worst_of(seen.during_ms);
+      p99_during = quantile_of(seen.during_ms, .99);
+    } else if (setup.name == "a barrier until it is committed") {
+      worst_barrier = worst_of(seen.during_ms);
+    } else if (setup.name == "a barrier until those under way have ended") {
+      worst_forked = worst_of(seen.during_ms);
+    }
+  }
+  add_rule(waits, "99 of 100 operations beside a commit within 5 ms", {in_unit(p99_during, "ms")},
+           [&] { return *p99_during <= 5; });
+  add_rule(waits, "no operation waits for a commit: the worst within 50 ms", {in_unit(worst_during, "ms")},
+           [&] { return *worst_during <= 50; });
+  add_rule(waits, "a barrier until the commit stalls for at least 5 times as long",
+           {{"barrier", worst_barrier}, {"KFS+snap", worst_during}},
+           [&] { return *worst_barrier >= 5 * *worst_during; });
+  add_rule(
+      waits,
+      "a barrier until those under way have ended performs \"as slow as\" one until the commit (within 2 times)",
+      {{"forked", worst_forked}, {"committed", worst_barrier}},
+      [&] { return *worst_forked * 2 >= *worst_barrier; });
+  waits.remarks.push_back(
+      "8 users make 400 files of 8 KiB a second and remove each 20 s later. The paper says that a synchronization "
+      "barrier \"would perform as slow as synchronous file systems\" (III-B), although it is to last until the fork "
+      "alone: both barriers are rows. What waits beside a commit waits for the processor, in slices of 10 ms, while the "
+      "commit moves inodes and copies blocks: with ten times the processor (counterfactual) that goes.");
+
+  load.fsync_every_ns = model::kSecondNs;
+  Figure mean_snap, mean_journal;
+  for (const System system : {System::snap, System::snap_ordered, System::ext3}) {
+    const SteadyOutcome seen = run(setup_of(system));
+    add_row(syncs, name(system), "fsync, half within", "ms", {}, quantile_of(seen.fsync_ms, .5), seen.error);
+    add_row(syncs, name(system), "fsync, worst", "ms", {}, worst_of(seen.fsync_ms), seen.error);
+    if (system == System::snap) mean_snap = quantile_of(seen.fsync_ms, .5);
+    if (system == System::ext3) mean_journal = quantile_of(seen.fsync_ms, .5);
+  }
+  add_rule(syncs, "an fsync takes longer than the journal's, since it commits the whole generation",
+           {{"KFS+snap", mean_snap}, {"ext3", mean_journal}}, [&] { return *mean_snap > *mean_journal; });
+  load.files_per_s = 1;
+  for (const System system : {System::snap, System::ext3}) {
+    const SteadyOutcome seen = run(setup_of(system));
+    add_row(syncs, fmt::format("{}; one file a second beside it", name(system)), "fsync, half within", "ms",
+            {}, quantile_of(seen.fsync_ms, .5), seen.error);
+  }
+  syncs.remarks.push_back(
+      "Counterfactual: nearly nobody else changes anything. ext2's format has inodes, maps and directories of 50 directories "
+      "in as many cylinder groups, and the journal has all of them; snapfs packs them. The other triggers (a third of the cache dirty, 10 s, sync) are tested in fs-adapters/snapfs. A journal of "
+      "metadata in groups, too, commits all that the transaction has.");
+  return {syncs, waits};
+}
+
+}  // namespace headcrash::experiment::soares03

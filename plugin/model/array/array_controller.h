@@ -1,0 +1,289 @@
+#pragma once
+// The inside of an Array: what its parts share. Each part is one file:
+//
+//   array_controller.cc host requests and their completion, power
+//   array_members.cc    which members are alive, and what their failures mean
+//   array_metadata.cc   superblocks, dirty flag, assembly at power-on
+//   array_regions.cc    the map of dirty regions
+//   array_read.cc       reads, also of what is lost
+//   array_write.cc      writes of stripes
+//   array_prewrite.cc   logging an update, rolling forward
+//   array_background.cc rebuild, scrub, resync
+//
+// A host request is a coroutine (array_task.h); everything that waits does it by co_await, and continues when
+// its runner says so (array_runner.h). Commands to members: member_commands.h. power_cut() destroys them all.
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "plugin/model/core/aligned_buffer.h"
+#include "plugin/model/array/array.h"
+#include "plugin/model/array/array_runner.h"
+#include "plugin/model/core/busy_time.h"
+#include "plugin/model/array/dirty_regions.h"
+#include "plugin/model/array/member_commands.h"
+#include "plugin/model/array/member_runs.h"
+#include "plugin/model/array/prewrite_log.h"
+#include "plugin/model/array/raid_layout.h"
+#include "plugin/model/core/request_intake.h"
+#include "plugin/model/array/stripe_cache.h"
+#include "plugin/model/array/stripe_locks.h"
+#include "plugin/model/array/stripe_plan.h"
+#include "plugin/model/array/superblock.h"
+
+namespace headcrash::model {
+
+class ArrayController final : private EventTarget, private FinishedRequests {
+ public:
+  ArrayController(ArrayOptions options, const RaidLayout& layout);
+  ~ArrayController() override;
+  /// Its member functions are coroutines of its runner.
+  operator CoroutineScope&() { return runner_; }  // NOLINT(google-explicit-constructor)
+
+  Result<void> assemble_now();  ///< reads or writes superblocks; runs the simulation meanwhile
+
+  void submit(const Request& request, Initiator& initiator);
+  void power_cut();
+  void power_on();
+  void shut_down();
+
+  ArrayStatus status() const;
+  Result<void> fail_member(std::size_t index);
+  Result<void> rebuild(std::size_t index);
+  Result<void> scrub(bool repair);
+  Result<void> accept_dirty_degraded();
+
+  DeviceCounters counters() const;
+  std::optional<TimeNs> quiet_since() const;
+
+  const ArrayProfile profile;
+  const RaidLayout layout;
+  Characteristics characteristics;
+  ArrayCounters array_counters;
+  std::vector<std::unique_ptr<Device>> members;
+  std::uint64_t rebuild_bytes_per_second = 0;
+
+ private:
+  // ---- array_controller.cc: host requests and waiting
+  struct HostRequest : HostCommand {
+    bool inside = false;
+    Status status = Status::ok;
+  };
+  using Wait = ArrayRunner::Wait;
+  using Join = ArrayRunner::Join;
+  struct Lock {
+    ArrayController& array;
+    std::uint64_t first, last;
+    bool await_ready() const { return array.locks_.try_lock(first, last); }
+    void await_suspend(std::coroutine_handle<> waiter) { array.locks_.wait(first, last, waiter); }
+    void await_resume() const {}
+  };
+  enum class Tag : std::uint64_t { idle, age };
+
+  void on_event(std::uint64_t tag) override;
+  void schedule(TimeNs at, Tag tag);
+  void unlock(std::uint64_t first);
+  bool any_finished() const override { return !finished_.empty(); }
+  void deliver_finished() override;
+  HostRequest& take_request(const HostCommand& command);
+  void put_request(HostRequest& host);
+  void finish(HostRequest& host, Status status);
+  void update_busy();
+  Detached serve(HostRequest& host);
+  Task flush(HostRequest& host);
+  static Breakdown sum_of(const Breakdown& a, const Breakdown& b);
+  AlignedBuffer take_buffer(std::uint64_t sectors);
+
+  // ---- array_members.cc
+  using Batch = MemberCommands::Batch;
+  void members_failed(std::uint64_t mask);
+  bool alive(std::uint32_t member, std::uint64_t stripe) const {
+    return states_[member] == MemberState::active ||
+           (states_[member] == MemberState::rebuilding && stripe < rebuilt_stripes_);
+  }
+  std::uint64_t alive_members(std::uint64_t stripe) const;  ///< mask
+  std::uint64_t lost_roles(std::uint64_t stripe) const;
+  bool any_lost() const { return lost_members_ > 0; }
+  bool broken() const;  ///< more members are lost than may be
+  std::string member_name(std::size_t index) const;
+  void incident(const std::string& text);
+
+  // ---- array_metadata.cc
+  Task assemble();
+  using Slots = std::vector<std::optional<Superblock>>;
+  Task read_superblocks(Slots& found, std::uint64_t& dead);
+  std::optional<Error> disagreement(const Slots& found, std::uint64_t dead, const Superblock& newest) const;
+  void adopt(const Slots& found, std::uint64_t dead, const Superblock& newest);
+  void make_new(std::uint64_t dead);
+  Superblock superblock(std::uint32_t member) const;
+  bool metadata_settled() const { return metadata_written_ >= metadata_wanted_; }
+  void write_metadata_soon();
+  Detached write_metadata();
+  Task settle_metadata();
+  Task make_dirty(std::uint64_t first, std::uint64_t last);
+  bool is_marked_dirty() const { return want_dirty_ && dirty_durable_; }
+  void consider_idle();
+  Detached make_clean();
+  Task recover();
+  void refuse(const std::string& why);
+  void begin_update();
+  void start();
+  Detached start_up();
+
+  // ---- array_regions.cc
+  Task mark_regions(std::uint64_t first, std::uint64_t last);
+  void unmark_regions(std::uint64_t first, std::uint64_t last);
+  void write_regions_soon();
+  Detached write_regions();
+  Task read_regions();
+  void age_regions_later();
+  Detached age_regions();
+
+  // ---- array_read.cc
+  Task read(HostRequest& host);
+  std::uint32_t choose_mirror(std::uint64_t stripe, std::uint64_t lba) const;
+  Detached read_lost(Join& join, std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
+  Task reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
+  using UnknownRows = std::vector<bool>;  ///< a bit for each row of a stripe unit
+  Task repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into, UnknownRows* unknown);
+  Task read_pieces(HostRequest& host);
+  Task read_computed(HostRequest& host, std::uint64_t failed_members);
+
+  // ---- array_write.cc
+  struct Segment {
+    std::uint64_t stripe = 0;
+    std::uint32_t stripes = 0;
+    std::uint32_t lo = 0, hi = 0;  ///< data sectors of the stripe; all of it when stripes > 1
+    std::uint64_t offset = 0;      ///< of `lo` in the request, in sectors
+  };
+  Task write(HostRequest& host);
+  Task write_striped(HostRequest& host);
+  Task write_mirrors(HostRequest& host);
+  Task write_stripes(HostRequest& host);
+  void expect_marked(const Request& request) const;
+  bool next_segment(const Request& request, std::uint64_t& done, Segment& segment) const;
+  Detached write_full(Join& join, Request request, Segment segment);
+  Detached write_partial(Join& join, Request request, Segment segment);
+  void gather_full(const Request& request, const Segment& segment, std::byte* bytes) const;
+  Task read_for_plan(std::uint64_t stripe, const StripePlan& plan, std::byte* bytes, Breakdown& breakdown);
+  void apply_plan(const Request& request, const Segment& segment, const StripePlan& plan, std::uint64_t lost,
+                  std::byte* bytes) const;
+  Status write_outcome(const Batch& batch, std::uint64_t stripe);
+  void count_method(const StripePlan& plan);
+  void remember(std::uint64_t stripe, const StripePlan& plan, const std::byte* bytes);
+  Task trim(HostRequest& host);
+  Task zero_edges(Request request);
+  TimeNs parity_ns(std::uint64_t data_sectors) const;
+  std::uint32_t full_run_max() const;
+  void end_update();
+
+  // ---- array_prewrite.cc
+  bool logs() const {
+    return profile.recovery == ArrayRecovery::prewrite && layout.parity > 0 && !layout.mirrored();
+  }
+  struct LogPart {
+    std::uint64_t home = 0;
+    std::uint32_t sectors = 0;
+    const std::byte* bytes = nullptr;
+  };
+  using LogParts = std::array<LogPart, kArrayMembersMax>;
+  Task log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence, Breakdown& breakdown);
+  void update_is_home(std::uint64_t sequence);
+  /// By sequence number: the intact records of each member.
+  struct FoundUpdate {
+    std::uint64_t seen = 0;   ///< mask of members that have a record of it
+    std::uint64_t whole = 0;  ///< ... an intact one
+    std::uint64_t parts = 0;
+    std::array<PrewriteHeader, kArrayMembersMax> records{};
+  };
+  using FoundUpdates = std::map<std::uint64_t, FoundUpdate>;
+  Task scan_log(std::uint32_t member, FoundUpdates& found, std::uint64_t& tail);
+  Task read_log(std::uint32_t member, std::byte* bytes, std::vector<bool>& unreadable);
+  std::uint64_t stripe_of(const FoundUpdate& update) const;
+  Task write_home(const FoundUpdate& update);
+  Task roll_forward();
+
+  // ---- array_background.cc
+  enum class Background : std::uint8_t { none, rebuild, resync, scrub };
+  Detached rebuild_member(std::uint32_t member, std::uint64_t from);
+  Task note_progress(std::uint32_t member);
+  void resume_background();
+  Detached check_stripes(Background kind, bool repair_it);
+  Task check_chunk(std::uint64_t stripe, std::uint32_t stripes, bool repair_it);
+  /// A chunk of all members, locked and in memory while its parity is checked.
+  struct CheckedChunk {
+    std::uint64_t stripe = 0;
+    std::uint32_t stripes = 0;
+    AlignedBuffer bytes;               ///< member by member
+    AlignedBuffer right;               ///< parity as it should be: one unit for each role
+    std::vector<UnknownRows> unknown;  ///< by stripe: rows that some member has lost for good
+  };
+  std::byte* place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const;
+  Task read_chunk(CheckedChunk& chunk);
+  bool check_rows(CheckedChunk& chunk, std::uint32_t i, RowRange rows, Batch* repairs);
+  Task rebuild_chunk(std::uint32_t member, std::uint64_t stripe, std::uint32_t stripes);
+  std::uint32_t chunk_stripes() const;
+  TimeNs chunk_ns(std::uint64_t sectors) const;
+  void background_ended(const std::string& text);
+
+  Simulation& simulation_;
+  Observer& observer_;
+  const bool bytes_;
+  const DeviceId device_;
+  RequestIntake intake_;
+  ArrayRunner runner_;
+  MemberCommands commands_;
+  const std::uint64_t seed_;
+  bool volatile_ = false;    ///< some member forgets what it has not flushed
+  std::uint32_t align_ = 1;  ///< largest physical sector of a member
+
+  BufferPool buffers_;
+  std::deque<HostRequest> requests_;
+  std::vector<HostRequest*> free_requests_;
+  std::deque<HostRequest*> finished_;
+  std::size_t inside_ = 0;
+  bool started_ = false;  ///< recovery is over as far as requests have to wait for it
+  bool refusing_ = false;
+  std::string refusal_;
+  ArrayRunner::Waiters start_waiters_;
+  BusyTime busy_;
+
+  std::vector<MemberState> states_;
+  std::uint32_t lost_members_ = 0;     ///< not active
+  std::uint64_t rebuilt_stripes_ = 0;  ///< stripes below are right on a rebuilding member
+  std::uint64_t noted_stripes_ = 0;    ///< as superblocks say: those on its medium
+  StripeLocks locks_;
+  StripeCache cache_;
+
+  std::uint64_t array_id_ = 0, events_ = 0, settled_events_ = 0;
+  std::vector<std::uint32_t> next_slot_;  ///< of each member's superblocks
+  bool want_dirty_ = false, dirty_durable_ = false;
+  bool unclean_ = false;  ///< parity may be wrong until a resync ends
+  std::uint64_t metadata_wanted_ = 0, metadata_written_ = 0;
+  bool metadata_busy_ = false;
+  ArrayRunner::Waiters metadata_waiters_;
+  DirtyRegions regions_;
+  bool regions_busy_ = false;
+  std::uint64_t regions_wanted_ = 0, regions_written_ = 0;
+  ArrayRunner::Waiters region_waiters_;
+  bool age_scheduled_ = false, ageing_ = false;
+  std::uint64_t updates_inside_ = 0;  ///< writes under way
+  std::uint64_t updates_begun_ = 0;
+  TimeNs last_update_at_ = 0;
+  bool idle_scheduled_ = false, cleaning_ = false;
+  std::optional<Error> assembly_error_;
+
+  PrewriteLog log_;
+  std::uint64_t adopted_tail_ = 0;    ///< of the superblocks at power-on
+  bool before_roll_forward_ = false;  ///< superblocks must keep that tail
+  ArrayRunner::Waiters log_waiters_;
+
+  Background background_ = Background::none;
+  std::uint64_t background_done_ = 0, background_total_ = 0;
+  std::uint64_t mismatches_ = 0;    ///< stripes
+  std::uint64_t unknown_rows_ = 0;  ///< rows that the last scrub or resync could not compute
+  bool abort_background_ = false;
+};
+
+}  // namespace headcrash::model

@@ -1,0 +1,254 @@
+// The prewrite log of an array: when its room is used again, which records a start believes, and what is
+// rolled forward.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "plugin/base/crc32c.h"
+#include "plugin/model/array/prewrite_log.h"
+#include "plugin/model/array/superblock.h"
+#include "plugin/model/testing/array_fixture.h"
+
+namespace headcrash::model {
+namespace {
+
+using bench::array_profile;
+using bench::ArrayBench;
+using bench::counted;
+
+constexpr std::uint64_t kMemberOfALog = 400;
+
+ArrayProfile with_log_on_members() {
+  ArrayProfile p = array_profile(RaidLevel::raid5, 4);
+  p.recovery = ArrayRecovery::prewrite;
+  p.prewrite_sectors = 64;
+  return p;
+}
+
+TEST(PrewriteRoom, IsUsedAgainOnlyWhenATailBeyondItIsOnTheMedium) {
+  PrewriteLog log;
+  log.open(2, 16, 24, 1, 5);
+  const std::array<std::uint32_t, 2> payload = {4, 4};  // with its header 5 sectors: four fit
+  std::vector<std::uint64_t> sequences;
+  for (int i = 0; i < 4; ++i) {
+    const auto place = log.reserve(0b11, payload);
+    ASSERT_TRUE(place.has_value());
+    EXPECT_EQ(place->at[0], 16U + static_cast<std::uint64_t>(i) * 5);
+    sequences.push_back(place->sequence);
+  }
+  EXPECT_FALSE(log.reserve(0b11, payload).has_value());
+  EXPECT_FALSE(log.needs_durable_tail()) << "nothing is home: waiting for a tail would help nobody";
+  for (const std::uint64_t sequence : sequences) log.home(sequence);
+  EXPECT_FALSE(log.reserve(0b11, payload).has_value()) << "the old records still count at power-on";
+  EXPECT_TRUE(log.needs_durable_tail());
+  log.tail_durable(sequences[1]);
+  const auto place = log.reserve(0b11, payload);
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->at[0], 16U) << "the end of the ring was too short";
+  EXPECT_FALSE(log.reserve(0b11, payload).has_value());
+}
+
+/// Two sectors of an old record at the front are free, and the next record is longer than the room at the
+/// end: it must not reach into those that are not.
+TEST(PrewriteRoom, AtTheEndOfTheRingIsSkippedAndCounts) {
+  PrewriteLog log;
+  log.open(1, 16, 24, 1, 5);
+  std::vector<std::uint64_t> sequences;
+  for (const std::uint32_t payload : {1U, 5U, 5U, 5U}) {  // 2 and three times 6 sectors: 20
+    const auto place = log.reserve(1, std::array{payload});
+    ASSERT_TRUE(place.has_value());
+    sequences.push_back(place->sequence);
+  }
+  log.home(sequences[0]);
+  log.tail_durable(log.tail());
+  EXPECT_FALSE(log.reserve(1, std::array{5U}).has_value()) << "over the second record";
+  log.home(sequences[1]);
+  log.tail_durable(log.tail());
+  const auto place = log.reserve(1, std::array{5U});
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->at[0], 16U);
+}
+
+/// The newest tail that a start would find.
+std::uint64_t tail_on_members(const ArrayBench& b) {
+  std::uint64_t tail = 0;
+  for (std::uint32_t m = 0; m < b.profile.members; ++m) {
+    for (std::uint32_t slot = 0; slot < kSuperblockSlots; ++slot) {
+      const auto superblock = Superblock::decode(b.on_member(m, slot * kSuperblockSectors, 1));
+      if (superblock) tail = std::max(tail, superblock->prewrite_tail);
+    }
+    const auto [first, sectors] = Array::prewrite_range(b.profile);
+    for (std::uint64_t at = first; at < first + sectors; ++at) {
+      const auto header = PrewriteHeader::decode(b.on_member(m, at, 1));
+      if (header) tail = std::max(tail, header->tail);
+    }
+  }
+  return tail;
+}
+
+/// Each record that is written over is older than the tail on the members: an older one of the same stripe
+/// that is still whole elsewhere could otherwise be rolled forward over it.
+TEST(PrewriteRoom, IsUsedAgainOnlyWhereNothingCouldBeRolledForward) {
+  std::uint64_t overwritten = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(seed);
+    ArrayBench b(with_log_on_members(), kMemberOfALog, seed, {.jitter_ns = 6 * kMillisecondNs});
+    ASSERT_TRUE(b.open());
+    const auto [first, sectors] = Array::prewrite_range(b.profile);
+    std::mt19937_64 random(seed);
+    std::vector<std::vector<std::byte>> data;
+    for (int i = 0; i < 4; ++i) data.push_back(counted(4, i));
+    std::size_t seen = b.observer.log.size();
+    std::uint64_t submitted = 0;
+    while (submitted < 300 || b.host.done.size() < submitted) {
+      if (submitted < 300 && submitted - b.host.done.size() < 6) {
+        b.submit_write(random() % 12 * 12 + random() % 9, data[random() % 4]);
+        ++submitted;
+      }
+      ASSERT_TRUE(b.simulation->run_next());
+      for (; seen < b.observer.log.size(); ++seen) {
+        unsigned device = 0, op = 0, length = 0;
+        unsigned long long at = 0, id = 0, lba = 0;
+        if (std::sscanf(b.observer.log[seen].c_str(), "%llu submit %u %llu op%u %llu+%u", &at, &device, &id,
+                        &op, &lba, &length) != 6 ||
+            device == 0 || op != static_cast<unsigned>(Op::write) || lba < first || lba >= first + sectors)
+          continue;
+        for (std::uint64_t sector = lba; sector < lba + length; ++sector) {
+          const auto header = PrewriteHeader::decode(b.on_member(device - 1, sector, 1));
+          if (!header) continue;
+          ++overwritten;
+          ASSERT_LT(header->sequence, tail_on_members(b)) << "member " << device - 1 << ", sector " << sector;
+        }
+      }
+    }
+  }
+  EXPECT_GT(overwritten, 300U);
+}
+
+/// The log of a member becomes unreadable at any moment of a start: the member then has old bytes at home.
+TEST(PrewriteRecords, ThatBecomeUnreadableAreNotWrittenHome) {
+  std::uint64_t failed = 0;
+  for (int events = 0; events < 60; ++events) {
+    SCOPED_TRACE(events);
+    ArrayBench b(with_log_on_members(), kMemberOfALog);
+    ASSERT_TRUE(b.open());
+    ASSERT_EQ(b.write(0, counted(48, 1)), Status::ok);
+    b.run_for(50 * kMillisecondNs);
+    const auto old = b.read(24, 12);
+    const auto fresh = counted(12, 2);
+    ASSERT_EQ(b.write(24, fresh), Status::ok);
+    for (auto* drive : b.drives) drive->stall_writes = true;
+    b.array->power_cut();
+    b.run_for(0);
+    for (auto* drive : b.drives) drive->stall_writes = false;
+    b.array->power_on();
+    for (int i = 0; i < events; ++i) b.simulation->run_next();
+    const auto [first, sectors] = Array::prewrite_range(b.profile);
+    for (std::uint64_t at = first; at < first + sectors; ++at) b.drives[1]->unreadable.insert(at);
+    b.drain();
+    const bool missed = b.array->status().members[1] == MemberState::failed;
+    failed += missed ? 1 : 0;
+    const auto now = b.read(24, 12);
+    EXPECT_TRUE(now == fresh || (!missed && now == old)) << "a record is taken as a whole or not at all";
+  }
+  EXPECT_GT(failed, 0U);
+}
+
+/// A member is gone at power-on, so that superblocks are written before anything is rolled forward; the power
+/// goes again at any moment of that.
+TEST(PrewriteRecords, AreStillThereWhenTheirRollForwardIsCut) {
+  for (TimeNs at = kMillisecondNs / 2; at < 12 * kMillisecondNs; at += kMillisecondNs / 2) {
+    SCOPED_TRACE(at);
+    ArrayBench b(with_log_on_members(), kMemberOfALog);
+    ASSERT_TRUE(b.open());
+    ASSERT_EQ(b.write(0, counted(48, 1)), Status::ok);
+    b.run_for(50 * kMillisecondNs);
+    const auto fresh = counted(12, 2);
+    ASSERT_EQ(b.write(24, fresh), Status::ok);
+    for (auto* drive : b.drives) drive->stall_writes = true;
+    b.array->power_cut();
+    b.run_for(0);
+    for (auto* drive : b.drives) drive->stall_writes = false;
+    b.drives[1]->dead = true;
+    b.array->power_on();
+    b.run_for(at);
+    b.array->power_cut();
+    b.run_for(0);
+    b.array->power_on();
+    EXPECT_EQ(b.read(24, 12), fresh);
+  }
+}
+
+TEST(PrewriteRecords, OfAnEarlierStartAreOlder) {
+  ArrayBench b(with_log_on_members(), kMemberOfALog);
+  const RaidLayout l = b.layout();
+  ASSERT_TRUE(b.open());
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, i)), Status::ok);
+  b.array->shut_down();
+  ASSERT_TRUE(b.open());
+  ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, 7)), Status::ok);  // logged, not home
+  for (auto* drive : b.drives) drive->stall_writes = true;
+  b.array->power_cut();
+  b.run_for(0);
+  for (auto* drive : b.drives) drive->stall_writes = false;
+  b.array->power_on();
+  EXPECT_EQ(b.read(9ULL * l.stripe_sectors(), 4), counted(4, 7));
+  EXPECT_EQ(b.wrong_stripes(), 0U);
+}
+
+TEST(PrewriteRecords, RolledForwardAreHomeBeforeTheyAreForgotten) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    ArrayBench b(with_log_on_members(), kMemberOfALog, seed, {.volatile_cache = true});
+    ASSERT_TRUE(b.open());
+    const auto fresh = counted(12, 2);
+    ASSERT_EQ(b.write(24, fresh), Status::ok);
+    for (int cut = 0; cut < 3; ++cut) {
+      b.array->power_cut();
+      b.run_for(0);
+      b.array->power_on();
+      b.run_for(50 * kMillisecondNs);  // rolled forward; not yet idle for so long that caches are flushed
+    }
+    EXPECT_EQ(b.read(24, 12), fresh);
+    EXPECT_EQ(b.array->array_counters().rolled_forward, 1U);
+    b.array->power_cut();
+    b.run_for(0);
+    EXPECT_EQ(b.wrong_stripes(), 0U);
+  }
+}
+
+TEST(PrewriteRecords, InAHostsDataAreNone) {
+  ArrayBench b(with_log_on_members(), kMemberOfALog);
+  ASSERT_TRUE(b.open());
+  const RaidLayout l = b.layout();
+  const auto before = counted(l.stripe_sectors() * 20, 1);
+  ASSERT_EQ(b.write(0, before), Status::ok);
+  b.run_for(50 * kMillisecondNs);
+  // What a host might have read from a member's log, or made up: a record of an update to come.
+  const std::uint32_t m = l.member_of(9, 0);
+  const auto superblock = Superblock::decode(b.on_member(m, 0, 1));
+  ASSERT_TRUE(superblock.has_value());
+  auto forged = counted(2, 5);
+  PrewriteHeader header;
+  header.array_id = superblock->array_id;
+  header.sequence = std::uint64_t{1} << 60;
+  header.parts = 1ULL << m;
+  header.home = l.member_lba(3, 0);
+  header.sectors = 1;
+  header.member = m;
+  header.at = 5;
+  header.payload_crc = crc32c(std::span(forged).last(kSectorBytes));
+  header.encode(std::span(forged).first(kSectorBytes));
+  ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), forged), Status::ok);
+  b.array->power_cut();
+  b.run_for(0);
+  b.array->power_on();
+  auto expected = before;
+  std::copy(forged.begin(), forged.end(),
+            expected.begin() + std::ptrdiff_t{9} * l.stripe_sectors() * kSectorBytes);
+  EXPECT_EQ(b.read(0, l.stripe_sectors() * 20), expected);
+  EXPECT_EQ(b.wrong_stripes(), 0U);
+}
+
+}  // namespace
+}  // namespace headcrash::model

@@ -1,0 +1,136 @@
+#pragma once
+// The write-intent map: one bit for each region of an array's data that may have wrong parity after a power
+// cut. A bit is on the members before the first write to its region; all are cleared when the array has been
+// idle, and one by one when their regions have been, for longer:
+//
+//   first write -> bit on the members | writes inside ... last one ends | age passes | flush | bit cleared
+//                                                                        any write meanwhile keeps the bit
+//
+// The flush is for members with volatile caches: a write that has ended may still be in one of them.
+//
+// The map is written in pages of 8 sectors. A torn page is harmless: a bit is added before it matters, as a
+// write waits until its bit is there, and removed after it has mattered.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "plugin/base/invariant.h"
+#include "plugin/model/core/simulation.h"
+#include "plugin/model/core/store.h"
+
+namespace headcrash::model {
+
+class DirtyRegions {
+ public:
+  static constexpr std::uint32_t kPageSectors = 8;
+  static constexpr std::size_t kPageBytes = std::size_t{kPageSectors} * kSectorBytes;
+
+  void open(std::uint64_t bitmap_sectors, std::uint32_t region_sectors) {
+    bits_.assign(bitmap_sectors * kSectorBytes, std::byte{0});
+    region_sectors_ = region_sectors;
+    changed_.clear();
+    uses_.clear();
+  }
+  /// A write of the data sectors [first, last] begins; true when a page has to be written first.
+  bool begin(std::uint64_t first, std::uint64_t last) {
+    bool any = false;
+    for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
+      ++uses_[r].inside;
+      if (marked(r)) continue;
+      bits_[r / 8] |= std::byte(1U << (r % 8));
+      changed_.insert(r / 8 / kPageBytes);
+      any = true;
+    }
+    return any;
+  }
+  /// The write that had begun with the same sectors is on the members, or in their caches. Once for each
+  /// begin().
+  void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
+    for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
+      Use& use = uses_[r];
+      invariant(use.inside > 0, "a write in the region ends");
+      --use.inside;
+      use.ended_at = now;
+    }
+  }
+  /// Regions without a write inside whose last one ended at `then` or earlier; each with that time.
+  std::map<std::uint64_t, TimeNs> unused_since(TimeNs then) const {
+    std::map<std::uint64_t, TimeNs> unused;
+    for (const auto& [region, use] : uses_) {
+      if (use.inside == 0 && use.ended_at <= then) unused.emplace_hint(unused.end(), region, use.ended_at);
+    }
+    return unused;
+  }
+  /// Clears the bits of those that nobody has written since.
+  void forget(const std::map<std::uint64_t, TimeNs>& unused) {
+    for (const auto& [region, ended_at] : unused) {
+      const auto use = uses_.find(region);
+      if (use == uses_.end() || use->second.inside > 0 || use->second.ended_at != ended_at) continue;
+      uses_.erase(use);
+      bits_[region / 8] &= ~std::byte(1U << (region % 8));
+      changed_.insert(region / 8 / kPageBytes);
+    }
+  }
+  /// After a power cut: nobody is inside any more.
+  void forget_writes() { uses_.clear(); }
+  /// Parity is right everywhere: bits that were found on the members age from now on, as those of writes.
+  void adopt_bits(TimeNs now) {
+    for (std::uint64_t r = 0; r < bits_.size() * 8; ++r) {
+      if (marked(r)) uses_.try_emplace(r, Use{0, now});
+    }
+  }
+  /// A write is inside all regions of these data sectors, and they are marked.
+  bool written(std::uint64_t first, std::uint64_t last) const {
+    for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
+      const auto use = uses_.find(r);
+      if (use == uses_.end() || use->second.inside == 0 || !marked(r)) return false;
+    }
+    return true;
+  }
+  bool in_use() const { return !uses_.empty(); }
+  bool any_marked(std::uint64_t first, std::uint64_t last) const {
+    for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
+      if (marked(r)) return true;
+    }
+    return false;
+  }
+  /// Nobody writes.
+  void clear() {
+    for (const auto& [region, use] : uses_)
+      invariant(use.inside == 0, "regions are cleared when nobody writes in them");
+    uses_.clear();
+    for (std::size_t i = 0; i < bits_.size(); ++i) {
+      if (bits_[i] != std::byte{0}) changed_.insert(i / kPageBytes);
+      bits_[i] = std::byte{0};
+    }
+  }
+  /// Adds what a member says; unreadable maps mark everything.
+  void merge(std::size_t offset, std::span<const std::byte> bytes) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) bits_[offset + i] |= bytes[i];
+  }
+  void mark_all() { std::fill(bits_.begin(), bits_.end(), std::byte{0xff}); }
+
+  std::set<std::uint64_t>& changed_pages() { return changed_; }
+  std::span<const std::byte> page(std::uint64_t index) const {
+    return std::span(bits_).subspan(index * kPageBytes, kPageBytes);
+  }
+
+ private:
+  struct Use {
+    std::uint32_t inside = 0;  ///< writes under way
+    TimeNs ended_at = 0;       ///< the last of those that are not
+  };
+  bool marked(std::uint64_t region) const {
+    return (bits_[region / 8] & std::byte(1U << (region % 8))) != std::byte{0};
+  }
+  std::vector<std::byte> bits_;
+  std::uint32_t region_sectors_ = 1;
+  std::set<std::uint64_t> changed_;
+  std::map<std::uint64_t, Use> uses_;  ///< of the regions written since they were last cleared
+};
+
+}  // namespace headcrash::model

@@ -1,0 +1,86 @@
+#pragma once
+// The prewrite log: new data and new parity of a stripe update are written here before they go home, so that
+// a power cut between the home writes leaves no stripe half-updated (Solstice DiskSuite's RAID-5 regions;
+// Peacock, Kamaraju, Agrawal 1998, section 3).
+//
+//   member 1, prewrite area, a ring            one update = one record on each member that it writes
+//   | header | data rows | header | rows | ... free ... |
+//
+// All records of an update carry its sequence number, stripe and the mask of members that have one; the
+// update counts when every one of them, save those of failed members, has right checksums. Each header also
+// carries the *tail*: every update with a lower number was home when it was written. At power-on the complete
+// updates from the highest tail on are written home in order. Room is used again only when a tail beyond it
+// is itself on the medium, because otherwise an old complete update could outlive a newer one of the same
+// stripe.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "plugin/model/array/raid_layout.h"
+#include "plugin/model/core/store.h"
+
+namespace headcrash::model {
+
+struct PrewriteHeader {
+  std::uint64_t array_id = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t tail = 0;
+  std::uint64_t parts = 0;  ///< mask of members that have a record of this update
+  std::uint64_t home = 0;   ///< LBA on this member
+  std::uint32_t sectors = 0;
+  std::uint32_t member = 0;
+  std::uint64_t at = 0;  ///< LBA of the header, so that a copy elsewhere is none
+  std::uint32_t payload_crc = 0;
+
+  void encode(std::span<std::byte> sector) const;
+  static std::optional<PrewriteHeader> decode(std::span<const std::byte> sector);
+};
+
+/// Where records go and when their room is free again. No I/O.
+class PrewriteLog {
+ public:
+  /// `align`: physical sector; a record shares none with another one, which it could tear.
+  void open(std::uint32_t members, std::uint64_t first, std::uint64_t sectors, std::uint32_t align,
+            std::uint64_t next_sequence);
+
+  std::uint32_t header_sectors() const { return align_; }
+  /// Longest payload of one record that an array may ask for.
+  static std::uint64_t payload_max(std::uint64_t area_sectors, std::uint32_t align);
+
+  struct Place {
+    std::uint64_t sequence = 0;
+    std::array<std::uint64_t, kArrayMembersMax> at{};
+  };
+  /// Room on every member of `parts`, or nothing: wait until something is retired.
+  std::optional<Place> reserve(std::uint64_t parts, std::span<const std::uint32_t> payload_sectors);
+  std::uint64_t tail() const { return live_.empty() ? next_sequence_ : *live_.begin(); }
+  void home(std::uint64_t sequence);
+  /// A header or superblock with this tail is on the medium.
+  void tail_durable(std::uint64_t tail);
+  bool needs_durable_tail() const { return tail() > durable_tail_; }
+  std::size_t live() const { return live_.size(); }
+  std::uint64_t next_sequence() const { return next_sequence_; }
+
+ private:
+  struct Record {
+    std::uint64_t sequence;
+    std::uint64_t used;  ///< with what was skipped at the end of the ring
+  };
+  struct Ring {
+    std::uint64_t head = 0, used = 0;
+    std::deque<Record> records;
+  };
+  std::array<Ring, kArrayMembersMax> rings_;
+  std::set<std::uint64_t> live_;
+  std::uint64_t first_ = 0, sectors_ = 0;
+  std::uint32_t align_ = 1;
+  std::uint64_t next_sequence_ = 1, durable_tail_ = 0;
+};
+
+}  // namespace headcrash::model

@@ -1,0 +1,55 @@
+// A request through a machine: until it is answered, or until nothing is left that could answer it.
+#include "plugin/model/core/run_request.h"
+
+#include <gtest/gtest.h>
+
+#include "plugin/model/testing/machine_fixture.h"
+
+namespace headcrash::model {
+namespace {
+
+/// Answers a request when the next one comes.
+class LateDevice final : public Device {
+ public:
+  explicit LateDevice(Simulation& simulation) : simulation_(simulation) { characteristics_.sectors = 8; }
+  const Characteristics& characteristics() const override { return characteristics_; }
+  DeviceCounters counters() const override { return {}; }
+  std::optional<TimeNs> quiet_since() const override { return std::nullopt; }  // never asked
+  void submit(const Request& request, Initiator& initiator) override {
+    if (waiting_ != nullptr) waiting_->completed({id_, Status::ok, simulation_.now(), simulation_.now(), {}});
+    waiting_ = &initiator;
+    id_ = request.id;
+  }
+  void power_cut() override {}
+  void power_on() override {}
+
+ private:
+  Simulation& simulation_;
+  Characteristics characteristics_;
+  Initiator* waiting_ = nullptr;
+  RequestId id_ = 0;
+};
+
+TEST(RunRequest, EndsWithTheAnswer) {
+  bench::Bench b(false);
+  Request read;
+  read.sectors = 1;
+  EXPECT_EQ(run_request(b.machine, 0, read), Status::ok);
+  b.machine.power_cut();
+  EXPECT_EQ(run_request(b.machine, 0, read), Status::power_lost);
+}
+
+TEST(RunRequest, SaysThatADeviceDidNotAnswerAndSurvivesItsAnswer) {
+  bench::LogObserver observer;
+  Machine machine(observer);
+  machine.add_device("late", std::make_unique<LateDevice>(machine.simulation()));
+  Request flush;
+  flush.op = Op::flush;
+  EXPECT_FALSE(run_request(machine, 0, flush));
+  bench::Host host;
+  machine.submit(0, flush, host);  // answers the first one
+  EXPECT_TRUE(host.done.empty());
+}
+
+}  // namespace
+}  // namespace headcrash::model

@@ -1,0 +1,156 @@
+#pragma once
+// A disk drive: command overheads, a bus, a read buffer with read-ahead, a volatile write cache, and one
+// mechanism.
+//
+// How a command goes through it is drawn in disk.cc.
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plugin/model/core/busy_time.h"
+#include "plugin/model/core/device.h"
+#include "plugin/model/disk/disk_profile.h"
+#include "plugin/model/disk/drive_queue.h"
+#include "plugin/model/faults/faults.h"
+#include "plugin/model/disk/mechanism.h"
+#include "plugin/model/core/platter.h"
+#include "plugin/model/disk/read_ahead.h"
+#include "plugin/model/disk/read_segments.h"
+#include "plugin/model/core/request_intake.h"
+#include "plugin/model/disk/write_cache.h"
+
+namespace headcrash::model {
+
+/// References must outlive the disk.
+struct DiskOptions {
+  const DiskProfile& profile;  ///< copied
+  Simulation& simulation;
+  Observer& observer;
+  SectorStore* store = nullptr;  ///< null: no bytes, only times; else at least as large as the disk
+  DeviceId device = 0;
+  std::uint64_t seed = 0;  ///< decides how sectors tear
+  bool write_cache = false;
+  std::uint64_t sectors = 0;            ///< expose only the first N sectors; 0: all
+  std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
+  DeviceFaults* faults = nullptr;       ///< null: never any
+  std::optional<Tear> tear = {};        ///< none: as the profile says
+};
+
+class Disk final : public Device, private EventTarget {
+ public:
+  explicit Disk(const DiskOptions& options);
+
+  const Characteristics& characteristics() const override { return characteristics_; }
+  DeviceCounters counters() const override;
+  void submit(const Request& request, Initiator& initiator) override;
+  void power_cut() override;
+  void power_on() override;
+  bool watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag) override;
+
+  std::uint64_t cached_dirty_sectors() const { return cache_.held_sectors(); }
+  /// Since when there has been nothing left to do, write-back included; nothing while there is.
+  std::optional<TimeNs> quiet_since() const override {
+    return cached_dirty_sectors() > 0 ? std::nullopt : busy_.idle_since();
+  }
+
+ private:
+  struct Command : HostCommand {
+    TimeNs begun_at = 0;          ///< when its turn came
+    TimeNs taken_in_at = kNever;  ///< when the scheduler first saw it: it is decoded while it waits
+    bool after_write = false;     ///< the command before it was a write
+    Status status = Status::ok;
+    bool lies = false;  ///< about a flush
+  };
+  /// What the command at the head of the queue waits for.
+  enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
+  enum class Tag : std::uint64_t { done, media_done, idle, begin };
+  enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };
+
+  void on_event(std::uint64_t tag) override;
+  void schedule(TimeNs at, Tag tag);
+
+  void take_in(std::size_t served);
+  void choose_next();
+  void begin_next();
+  void begin_command();
+  void begin_read();
+  void begin_write();
+  void begin_flush();
+  void begin_trim();
+  bool meets_fault(Command& command);
+  bool is_dead();
+  Status read_medium(const Request& request);
+  void tell_watch();
+  void finish_at(TimeNs at);
+  TimeNs cost_of(const ByPrevious& cost) const;
+  TimeNs write_command_ns() const;
+  void finish();
+
+  void use_mechanism();  ///< the host command takes it, or waits for the destage under way
+  void stop_read_ahead();
+  void cut_short_media_write();
+  OffsetPs arm_ready_ps(TimeNs command_ns) const;
+  void plan_access(const Transfer& transfer);
+  void account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const;
+  void start_media_read();
+  void start_media_write();
+  void media_done();
+  std::span<const Extent> extents_under_way() const;
+  Extent extent_of(const Request& request) const;
+  bool uses_cache(const Request& request) const;
+  bool continues_stream(const Request& request) const;
+  void consider_destage();
+  std::uint64_t next_destage_lbn() const;
+  void start_destage();
+  void update_busy();
+
+  const DiskProfile profile_;
+  Simulation& simulation_;
+  Observer& observer_;
+  const bool write_cache_on_;
+  const DeviceId device_;
+  RequestIntake intake_;
+  DeviceFaults* const faults_;
+  Characteristics characteristics_;
+
+  Mechanism mechanism_;
+  DriveScheduler scheduler_;
+  ReadAhead read_ahead_;
+  ReadSegments read_segments_;   ///< what was read before
+  ReadSegments write_segments_;  ///< what was written
+  WriteCache cache_;
+  Platter platter_;
+
+  /// Front: being served. Then those that the scheduler may choose from, as in candidates_, then those that
+  /// the drive has not taken in.
+  std::list<Command> queue_;
+  std::list<Command> unused_;  ///< for commands to come, so that none is allocated
+  std::vector<Candidate> candidates_;
+  std::vector<std::list<Command>::iterator> candidate_commands_;  ///< [i] is candidates_[i]
+  std::list<Command>::iterator not_taken_in_;                     ///< the oldest; end() when there is none
+  Stage stage_ = Stage::idle;
+  MediaUser media_user_ = MediaUser::none;
+  MediaAccess planned_;  ///< of the media operation under way
+  Extent through_;       ///< the write that goes past the cache
+  TimeNs arm_free_at_ = 0;
+  std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from here
+  bool last_was_write_ = false;
+
+  std::uint64_t write_end_ = ~std::uint64_t{0};  ///< where the last write of the host ended
+  bool streaming_ = false;                       ///< that began where the one before it ended
+  TimeNs media_write_ended_at_ = kNever;         ///< the last one
+  bool destaging_ = false;                       ///< destage continues until clean or the host comes
+  std::uint64_t idle_epoch_ = 0;                 ///< rises with each command; a timer of an older one is void
+  BusyTime busy_;
+
+  struct Watch {
+    std::uint64_t lba;
+    EventTarget* target;
+    std::uint64_t tag;
+  };
+  std::optional<Watch> watch_;
+};
+
+}  // namespace headcrash::model

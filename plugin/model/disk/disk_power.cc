@@ -1,0 +1,72 @@
+// A disk at a power cut, and when the power comes back.
+//
+//   medium write under way   |..passed: new..|under the head: Tear|....never written: old....|
+//   write cache              gone
+//   commands inside          answered with power_lost, from an event
+//
+// power_on() finds the arm recalibrated to the first track, buffer and cache empty, and the platters up to
+// speed: the time for spinning up is the host's business.
+#include "plugin/model/disk/disk.h"
+
+namespace headcrash::model {
+
+void Disk::power_cut() {
+  if (!intake_.powered()) return;
+  if (!extents_under_way().empty()) cut_short_media_write();
+  watch_.reset();
+  intake_.power_cut();
+  ++idle_epoch_;
+  for (const Command& command : queue_) intake_.lose(command);
+  queue_.clear();
+  not_taken_in_ = queue_.end();
+  candidates_.clear();
+  candidate_commands_.clear();
+  cache_.clear();
+  read_ahead_.clear();
+  read_segments_.clear();
+  write_segments_.clear();
+  last_was_write_ = false;
+  stage_ = Stage::idle;
+  media_user_ = MediaUser::none;
+  destaging_ = streaming_ = false;
+  write_end_ = ~std::uint64_t{0};
+  media_write_ended_at_ = kNever;
+  update_busy();
+}
+
+/// What the head has passed is new; the sector under it is torn. Zero-latency access writes in two passes,
+/// the rear of a track first, so each pass is then looked at by itself.
+void Disk::cut_short_media_write() {
+  const TimeNs now = simulation_.now();
+  const OffsetPs now_ps = to_ps(now - planned_.base);
+  const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
+  const auto extents = extents_under_way();
+  if (planned_.in_order) {
+    const MediaAccess::Progress progress = planned_.progress_at(now_ps, revolution_ps);
+    platter_.write_cut_short(now, extents, progress.passed, progress.under_head);
+    return;
+  }
+  for (const TrackPass& pass : planned_.passes) {
+    if (pass.start_ps >= now_ps) break;
+    const std::uint64_t from = extents.front().lba + pass.first;
+    std::vector<Extent> part;
+    for (const Extent& extent : extents) {
+      const std::uint64_t begin = std::max(from, extent.lba);
+      const std::uint64_t end = std::min(from + pass.sectors, extent.end());
+      if (begin < end) part.push_back(extent.slice(begin, end));
+    }
+    MediaAccess one;
+    one.passes = {pass};
+    const MediaAccess::Progress progress = one.progress_at(now_ps, revolution_ps);
+    platter_.write_cut_short(now, part, progress.passed, progress.under_head);
+  }
+}
+
+void Disk::power_on() {
+  intake_.power_on();
+  mechanism_.place_arm({});
+  arm_free_at_ = simulation_.now();
+  last_lbn_ = 0;
+}
+
+}  // namespace headcrash::model

@@ -1,0 +1,356 @@
+// Disk: times of single commands, durability of each kind of write, what a power cut leaves.
+#include "plugin/model/disk/disk.h"
+
+#include <gtest/gtest.h>
+
+#include "plugin/model/testing/machine_fixture.h"
+
+namespace headcrash::model {
+namespace {
+
+using bench::Bench;
+
+TEST(Disk, ReadMissAndHitCostWhatTheProfileSays) {
+  Bench b(false);
+  const Completion miss = b.finish(b.submit(Op::read, 0, 4));
+  // Arm ready at 0.5 ms, slot 4 comes at 2.5 ms, three of four sectors are buffered at 4.375 ms, four times
+  // the bus.
+  EXPECT_EQ(miss.completed_at, 2'500'000 + 3 * 625'000 + 4 * 100'000 + 625'000 - 400'000 + 100'000 + 50'000);
+  EXPECT_FALSE(miss.breakdown.cache_hit);
+  EXPECT_EQ(miss.breakdown.rotation_ns, 2'000'000);
+  EXPECT_EQ(miss.breakdown.transfer_ns, 2'500'000);
+  EXPECT_EQ(miss.breakdown.overhead_ns + miss.breakdown.seek_ns + miss.breakdown.rotation_ns +
+                miss.breakdown.transfer_ns,
+            miss.completed_at);
+  b.run_for(100 * kMillisecondNs);
+  const Completion hit = b.finish(b.submit(Op::read, 4, 4));
+  EXPECT_TRUE(hit.breakdown.cache_hit);
+  EXPECT_EQ(hit.completed_at - hit.submitted_at, 400'000 + 4 * 100'000 + 50'000);
+  EXPECT_EQ(b.disk->counters().cache_hits, 1U);
+}
+
+TEST(Disk, ReadAheadDeliversAsTheHeadDoes) {
+  Bench b(false);
+  b.finish(b.submit(Op::read, 0, 4));
+  b.run_for(kMillisecondNs);  // sector 4 is in, the others are still to come
+  const Completion next = b.finish(b.submit(Op::read, 4, 8));
+  EXPECT_TRUE(next.breakdown.cache_hit);
+  // Sector 11 ends when the track does, at 10 ms; the bus sends it after that.
+  EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
+}
+
+TEST(Disk, TheSectorUnderTheHeadIsNotYetAHit) {
+  Bench b(false);
+  const Completion first = b.finish(b.submit(Op::read, 0, 4));
+  EXPECT_EQ(first.completed_at, 5'150'000);  // sector 4 passes from 5 to 5.625 ms
+  const Completion next = b.finish(b.submit(Op::read, 4, 8));
+  EXPECT_FALSE(next.breakdown.cache_hit);
+  EXPECT_EQ(next.completed_at, 20'150'000) << "it is cut and read again one revolution later";
+}
+
+TEST(Disk, AStreamIsNotCutUnderTheHeadWhereTheProfileSaysSo) {
+  DiskProfile p = bench::small_profile();
+  p.read_buffer.joins_at_head = true;
+  {
+    Bench b(false, 1, p);
+    b.finish(b.submit(Op::read, 0, 4));
+    const Completion next = b.finish(b.submit(Op::read, 4, 8));
+    EXPECT_TRUE(next.breakdown.cache_hit);
+    // Sector 11 ends when the track does, at 10 ms; the bus sends it after that.
+    EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
+  }
+  Bench b(false, 1, p);
+  b.finish(b.submit(Op::read, 0, 4));
+  EXPECT_FALSE(b.finish(b.submit(Op::read, 5, 8)).breakdown.cache_hit) << "the head has not come to it";
+}
+
+/// Whether a read of eight sectors is served without the medium.
+bool is_hit(Bench& b, std::uint64_t lba) {
+  return b.finish(b.submit(Op::read, lba, 8)).breakdown.cache_hit;
+}
+
+TEST(Disk, ReadsAheadOnlyBehindASequentialReadWhereTheProfileSaysSo) {
+  DiskProfile p = bench::small_profile();
+  p.read_buffer.after_sequential = true;
+  Bench b(false, 1, p);
+  EXPECT_FALSE(is_hit(b, 100));
+  b.run_for(100 * kMillisecondNs);
+  EXPECT_FALSE(is_hit(b, 108)) << "nothing was read ahead of the first";
+  b.run_for(100 * kMillisecondNs);
+  EXPECT_TRUE(is_hit(b, 116)) << "behind the second";
+  b.run_for(100 * kMillisecondNs);
+  EXPECT_FALSE(is_hit(b, 300));
+  b.run_for(100 * kMillisecondNs);
+  EXPECT_FALSE(is_hit(b, 312)) << "near, and not sequential";
+}
+
+/// The first track has LBN 0 in slot 4, and the head arrives at slot 8: whether `lba` is a hit `later` after
+/// two sectors from `first` on have been read.
+bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba) {
+  DiskProfile p = bench::small_profile();
+  p.read_buffer.whole_track = true;
+  p.read_buffer.read_ahead_end = ReadAheadEnd::track_end;
+  Bench b(false, 1, p);
+  b.run_for(4'500'000);
+  EXPECT_FALSE(b.finish(b.submit(Op::read, first, 2)).breakdown.cache_hit);
+  b.run_for(later);
+  return b.finish(b.submit(Op::read, lba, 2)).breakdown.cache_hit;
+}
+
+TEST(Disk, KeepsTheWholeTrackWhereTheProfileSaysSo) {
+  EXPECT_TRUE(is_hit_of_whole_track(6, 0, 4)) << "passed under the head while it waited";
+  EXPECT_FALSE(is_hit_of_whole_track(6, 0, 0)) << "still to come";
+  EXPECT_TRUE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 0));
+  EXPECT_TRUE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 10)) << "the end of the track";
+  EXPECT_FALSE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 12)) << "the next one";
+  EXPECT_TRUE(is_hit_of_whole_track(14, 20 * kMillisecondNs, 12));
+  EXPECT_FALSE(is_hit_of_whole_track(14, 20 * kMillisecondNs, 10)) << "the one before";
+}
+
+TEST(Disk, ItsBufferForgetsWhatIsWrittenAndEverythingAtACut) {
+  DiskProfile p = bench::small_profile();
+  p.read_buffer.segments = 2;
+  Bench b(false, 1, p);
+  EXPECT_FALSE(is_hit(b, 100));
+  EXPECT_TRUE(is_hit(b, 100));
+  b.finish(b.submit(Op::write, 103, 1));
+  EXPECT_FALSE(is_hit(b, 100)) << "just read ahead";
+  EXPECT_FALSE(is_hit(b, 800));
+  EXPECT_TRUE(is_hit(b, 100)) << "in a segment of its own";
+  b.finish(b.submit(Op::write, 103, 1));
+  EXPECT_FALSE(is_hit(b, 100));
+  EXPECT_TRUE(is_hit(b, 100));
+  b.machine.power_cut();
+  b.machine.power_on();
+  EXPECT_FALSE(is_hit(b, 100));
+}
+
+TEST(Disk, WhatWasWrittenCanBeReadFromTheBufferUntilACut) {
+  DiskProfile p = bench::small_profile();
+  p.read_buffer.write_segments = 1;
+  Bench b(false, 1, p);
+  b.finish(b.submit(Op::write, 100, 8));
+  EXPECT_TRUE(is_hit(b, 100));
+  b.machine.power_cut();
+  b.machine.power_on();
+  EXPECT_FALSE(is_hit(b, 100));
+}
+
+TEST(Disk, WithoutCacheCompletionMeansDurable) {
+  Bench b(false);
+  EXPECT_FALSE(b.disk->characteristics().volatile_cache);
+  const auto data = Bench::pattern(3, 9);
+  const Completion done = b.finish(b.submit_write(100, data));
+  b.machine.power_cut();
+  EXPECT_EQ(b.on_medium(100, 3), data);
+  EXPECT_GT(done.breakdown.seek_ns, 0);
+  EXPECT_EQ(b.disk->counters().media_sectors_written, 3U);
+}
+
+TEST(Disk, WithCacheAWriteIsQuickAndLostByACut) {
+  Bench b(true);
+  const auto data = Bench::pattern(4, 9);
+  const Completion done = b.finish(b.submit_write(100, data));
+  EXPECT_EQ(done.completed_at, 600'000 + 4 * 100'000 + 50'000);
+  EXPECT_EQ(b.on_medium(100, 4), Bench::pattern(4, 0));
+  std::vector<std::byte> seen(4 * kSectorBytes);
+  EXPECT_TRUE(b.finish(b.submit_read(100, seen)).breakdown.cache_hit);
+  EXPECT_EQ(seen, data);
+  b.machine.power_cut();
+  b.machine.power_on();
+  b.finish(b.submit_read(100, seen));
+  EXPECT_EQ(seen, Bench::pattern(4, 0));
+}
+
+TEST(Disk, FlushAndFuaMakeDurable) {
+  Bench b(true);
+  const auto data = Bench::pattern(4, 9);
+  b.finish(b.submit_write(100, data));
+  b.finish(b.submit_write(300, data));
+  EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
+  EXPECT_EQ(b.on_medium(100, 4), data);
+  EXPECT_EQ(b.on_medium(300, 4), data);
+  const auto newer = Bench::pattern(2, 10);
+  b.finish(b.submit_write(100, newer));
+  b.finish(b.submit_write(101, Bench::pattern(1, 11), true));
+  EXPECT_EQ(b.on_medium(101, 1), Bench::pattern(1, 11));
+  b.finish(b.submit(Op::flush));
+  EXPECT_EQ(b.on_medium(100, 1), Bench::pattern(1, 10));
+  EXPECT_EQ(b.on_medium(101, 1), Bench::pattern(1, 11)) << "the older cached version must not come back";
+}
+
+TEST(Disk, AWriteOverASectorBeingDestagedIsNewerThanIt) {
+  Bench b(true);
+  const auto old = Bench::pattern(4, 1);
+  const auto fresh = Bench::pattern(4, 2);
+  b.finish(b.submit_write(100, old));
+  b.run_for(20 * kMillisecondNs + 100'000);  // the destage has begun
+  ASSERT_EQ(b.observer.log.back().find("media"), std::string::npos);
+  const RequestId write = b.submit_write(100, fresh);
+  const RequestId flush = b.submit(Op::flush);
+  b.finish(write);
+  EXPECT_EQ(b.on_medium(100, 4), Bench::pattern(4, 0));
+  b.finish(flush);
+  EXPECT_EQ(b.on_medium(100, 4), fresh);
+  EXPECT_EQ(b.disk->counters().media_writes, 2U);
+}
+
+TEST(Disk, DestagesWhenIdleAndJoinsNeighbours) {
+  Bench b(true);
+  b.finish(b.submit_write(104, Bench::pattern(4, 2)));
+  b.finish(b.submit_write(100, Bench::pattern(4, 1)));
+  b.finish(b.submit_write(500, Bench::pattern(1, 3)));
+  b.drain();
+  EXPECT_EQ(b.disk->counters().media_writes, 2U);
+  EXPECT_EQ(b.disk->cached_dirty_sectors(), 0U);
+  EXPECT_EQ(b.on_medium(100, 4), Bench::pattern(4, 1));
+  EXPECT_EQ(b.on_medium(104, 4), Bench::pattern(4, 2));
+}
+
+TEST(Disk, AHostReadGoesAheadOfTheNextDestage) {
+  Bench b(true);
+  const auto data = Bench::pattern(4, 1);
+  for (const std::uint64_t lba : {100U, 500U, 900U}) b.finish(b.submit_write(lba, data));
+  b.run_for(20 * kMillisecondNs + 100'000);  // the first destage has begun
+  const Completion read = b.finish(b.submit(Op::read, 700, 4));
+  EXPECT_EQ(b.disk->counters().media_writes, 1U);
+  EXPECT_EQ(b.disk->cached_dirty_sectors(), 8U);
+  EXPECT_LT(read.breakdown.overhead_ns, kMillisecondNs) << "waiting for the destage is not overhead";
+  b.drain();
+  EXPECT_EQ(b.disk->counters().media_writes, 3U);
+}
+
+TEST(Disk, AboveHighWaterDestagesWhileTheHostIsBusy) {
+  Bench b(true);
+  const auto data = Bench::pattern(12, 1);
+  for (std::uint64_t i = 0; i < 4; ++i) b.finish(b.submit_write(i * 200, data));
+  EXPECT_EQ(b.disk->counters().media_writes, 0U);
+  b.run_for(15 * kMillisecondNs);  // less than the idle delay
+  EXPECT_GE(b.disk->counters().media_writes, 1U);
+}
+
+TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
+  Bench b(true);
+  const auto data = Bench::pattern(16, 5);
+  std::vector<RequestId> ids;
+  for (std::uint64_t i = 0; i < 12; ++i) ids.push_back(b.submit_write(i * 100, data));
+  std::uint64_t most = 0;
+  while (b.machine.simulation().run_next()) most = std::max(most, b.disk->cached_dirty_sectors());
+  EXPECT_LE(most, b.profile.write_cache.capacity_sectors);
+  EXPECT_GT(most, 40U);
+  for (const RequestId id : ids) EXPECT_EQ(b.host.done[id].status, Status::ok);
+  const auto large = Bench::pattern(65, 6);
+  b.finish(b.submit_write(200, large));
+  EXPECT_EQ(b.on_medium(200, 65), large) << "larger than the cache: straight through";
+}
+
+/// How long twelve tracks take when they are written one request after the other, until all is on the medium.
+TimeNs stream_ns(std::uint32_t request_sectors) {
+  DiskProfile p = bench::small_profile();
+  p.zones[0].slipped_tracks.clear();
+  Bench b(true, 1, p);
+  constexpr std::uint64_t kSectors = 12 * 16;
+  std::uint64_t most = 0;
+  for (std::uint64_t lba = 12; lba < 12 + kSectors; lba += request_sectors) {
+    b.finish(b.submit_write(lba, Bench::pattern(request_sectors, 1)));
+    most = std::max(most, b.disk->cached_dirty_sectors());
+  }
+  EXPECT_LE(most, p.write_cache.capacity_sectors);
+  b.finish(b.submit(Op::flush, 0, 0));
+  EXPECT_EQ(b.on_medium(12, request_sectors), Bench::pattern(request_sectors, 1));
+  return b.machine.simulation().now();
+}
+
+TEST(Disk, AStreamOfWritesLosesNoRevolution) {
+  // A track takes 10 ms, and the skew to the next one 1.9 or 3.1 ms.
+  constexpr TimeNs kMedium = 12 * 10 * kMillisecondNs + 11 * 2'300'000;
+  for (const std::uint32_t sectors : {4U, 8U, 16U, 24U})
+    EXPECT_LT(stream_ns(sectors), kMedium + 25 * kMillisecondNs) << sectors;
+}
+
+TEST(Disk, AReadEndsAStream) {
+  Bench b(true);
+  for (std::uint64_t i = 0; i < 3; ++i) b.finish(b.submit_write(i * 8, Bench::pattern(8, 1)));
+  b.finish(b.submit(Op::read, 1000, 4));
+  b.drain();
+  for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(b.on_medium(i * 8, 8), Bench::pattern(8, 1)) << i;
+  EXPECT_EQ(b.disk->cached_dirty_sectors(), 0U);
+}
+
+TEST(Disk, ACutTearsOneSectorAndKeepsThosePassed) {
+  Bench b(false, 2);  // a seed that leaves a mix
+  const auto data = Bench::pattern(12, 9);
+  b.submit_write(0, data);  // passes from 2.5 ms on, 0.625 ms each
+  b.run_for(2'500'000 + 3 * 625'000 + 300'000);
+  b.machine.power_cut();
+  b.drain();
+  EXPECT_EQ(b.on_medium(0, 3), Bench::pattern(3, 9));
+  EXPECT_EQ(b.on_medium(4, 8), Bench::pattern(8, 0));
+  EXPECT_EQ(b.observer.torn, 1U);
+  const auto torn = b.on_medium(3, 1);
+  const auto first_old = std::find(torn.begin(), torn.end(), std::byte{0});
+  EXPECT_TRUE(std::all_of(first_old, torn.end(), [](std::byte x) { return x == std::byte{0}; }));
+}
+
+TEST(Disk, APhysicalSectorIsTornAsAWhole) {
+  DiskProfile profile = bench::small_profile();
+  profile.physical_sector_sectors = 4;
+  Bench b(false, 3, profile);
+  const auto data = Bench::pattern(12, 9);
+  b.submit_write(0, data);
+  b.run_for(2'500'000 + 6 * 625'000 + 300'000);
+  b.machine.power_cut();
+  EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, 9));
+  EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, 0));
+  EXPECT_EQ(b.observer.torn, 1U);
+  EXPECT_NE(b.observer.log[b.observer.log.size() - 2].find("4+4 outcome1"), std::string::npos);
+}
+
+TEST(Disk, ZeroesAndTrim) {
+  Bench b(true);
+  const auto data = Bench::pattern(8, 9);
+  b.finish(b.submit_write(10, data));
+  b.finish(b.submit(Op::write_zeroes, 12, 2));
+  std::vector<std::byte> seen(8 * kSectorBytes);
+  b.finish(b.submit_read(10, seen));
+  EXPECT_EQ(seen[1 * kSectorBytes], std::byte{9});
+  EXPECT_EQ(seen[2 * kSectorBytes], std::byte{0});
+  EXPECT_EQ(seen[4 * kSectorBytes], std::byte{9});
+  EXPECT_EQ(b.finish(b.submit(Op::trim, 10, 8)).status, Status::ok);
+  b.finish(b.submit(Op::flush));
+  EXPECT_EQ(b.on_medium(10, 8), seen) << "a trim does nothing";
+}
+
+TEST(Disk, AFailingStoreIsReportedAndStaysReported) {
+  Bench b(false);
+  b.store.broken = true;
+  EXPECT_EQ(b.finish(b.submit_write(0, Bench::pattern(1, 1))).status, Status::store_error);
+  b.store.broken = false;
+  EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::store_error);
+}
+
+TEST(Disk, LargeRequestsAndASmallerSize) {
+  bench::LogObserver observer;
+  Simulation simulation;
+  const DiskProfile profile = bench::small_profile();
+  DiskOptions options{profile, simulation, observer};
+  options.sectors = 1500;
+  Disk disk(options);
+  EXPECT_EQ(disk.characteristics().sectors, 1500U);
+  bench::Host host;
+  for (const Op op : {Op::read, Op::write, Op::write_zeroes}) {
+    Request request;
+    request.id = static_cast<RequestId>(op) + 1;
+    request.op = op;
+    request.sectors = 1500;
+    disk.submit(request, host);
+  }
+  while (simulation.run_next()) {
+  }
+  EXPECT_EQ(host.done.size(), 3U);
+  EXPECT_EQ(disk.counters().sectors_written, 3000U);
+  EXPECT_LE(disk.counters().busy_ns, simulation.now());
+}
+
+}  // namespace
+}  // namespace headcrash::model

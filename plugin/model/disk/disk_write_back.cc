@@ -1,0 +1,67 @@
+// The write-back of a disk's cache: when the mechanism is given to it, and what it writes next.
+//
+//   dirty sectors  0 ............ high water ...... capacity
+//                  | when idle    | at once         | writes wait for room
+//
+// A host command that needs the mechanism takes it at the end of the mechanical write under way (disk.cc).
+//
+// A stream, writes of which each begins where the one before it ended, is written while it comes in: destage
+// does not wait for the host to be quiet, takes all that adjoins, and goes on without a lost revolution when
+// the next sectors are there at the end of a mechanical write.
+#include "plugin/model/disk/disk.h"
+
+namespace headcrash::model {
+namespace {
+
+constexpr std::size_t kDestageChoices = 128;  ///< dirty extents that a scheduled destage looks at
+
+}  // namespace
+
+void Disk::consider_destage() {
+  if (cache_.dirty_sectors() == 0) {
+    destaging_ = false;
+    return;
+  }
+  if (media_user_ != MediaUser::none || stage_ == Stage::media || is_dead()) return;
+  const bool high = cache_.dirty_sectors() >= profile_.write_cache.high_water_sectors;
+  if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
+}
+
+/// Where the next mechanical write begins: by the drive's policy among the next dirty extents upwards, or
+/// simply the next one (C-LOOK) when the policy has nothing to choose.
+std::uint64_t Disk::next_destage_lbn() const {
+  const QueuePolicy policy = profile_.queue.policy;
+  if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;
+  std::vector<Candidate> candidates;
+  for (const Extent* extent : cache_.upwards(last_lbn_, kDestageChoices)) {
+    candidates.push_back(scheduler_.candidate(extent->lba, Access::write));
+    candidates.back().submitted_at = extent->since;
+  }
+  return candidates[scheduler_.choose(candidates, simulation_.now(), last_lbn_)].lbn;
+}
+
+void Disk::start_destage() {
+  stop_read_ahead();
+  const WriteCacheProfile& cache = profile_.write_cache;
+  const auto extents =
+      cache_.take(next_destage_lbn(), streaming_ ? cache.capacity_sectors : cache.destage_sectors_max);
+  Transfer transfer;
+  transfer.lbn = extents.front().lba;
+  transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);
+  transfer.access = Access::write;
+  if (media_write_ended_at_ == simulation_.now() && transfer.lbn == last_lbn_) {
+    // The head is there, to the picosecond.
+    transfer.base = planned_.base;
+    transfer.ready_ps = planned_.end_ps;
+  } else {
+    transfer.base = simulation_.now();
+    transfer.ready_ps = to_ps(std::max<TimeNs>(0, arm_free_at_ - transfer.base));
+    transfer.positioning_min_ps = to_ps(profile_.overhead.write_positioning_min_ns);
+  }
+  plan_access(transfer);
+  media_user_ = MediaUser::destage;
+  if (watch_) tell_watch();
+  schedule(transfer.base + to_ns_up(planned_.end_ps), Tag::media_done);
+}
+
+}  // namespace headcrash::model

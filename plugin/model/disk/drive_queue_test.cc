@@ -1,0 +1,169 @@
+// The drive's own queue: what each policy chooses, what no policy may do, and that ageing bounds the waiting.
+#include "plugin/model/disk/drive_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "plugin/model/testing/machine_fixture.h"
+
+namespace headcrash::model {
+namespace {
+
+using bench::Bench;
+
+DiskProfile queued_profile(QueuePolicy policy, std::uint32_t depth, std::uint32_t aging_permille = 0) {
+  DiskProfile profile = bench::small_profile();
+  profile.queue = {depth, policy, aging_permille};
+  return profile;
+}
+
+/// Submits reads of one sector each, all at time 0, and tells in which order their data came.
+std::vector<std::uint64_t> order_of(QueuePolicy policy, std::uint32_t depth,
+                                    const std::vector<std::uint64_t>& lbas) {
+  Bench b(false, 1, queued_profile(policy, depth));
+  std::vector<std::pair<RequestId, std::uint64_t>> ids;
+  for (const std::uint64_t lba : lbas) ids.emplace_back(b.submit(Op::read, lba, 1), lba);
+  b.drain();
+  std::sort(ids.begin(), ids.end(), [&b](const auto& x, const auto& y) {
+    return b.host.done[x.first].completed_at < b.host.done[y.first].completed_at;
+  });
+  std::vector<std::uint64_t> order;
+  for (const auto& [id, lba] : ids) order.push_back(lba);
+  return order;
+}
+
+// Cylinders of the small drive: LBA 28 + 64 (c - 1) begins cylinder c of the outer zone, from c = 1 on.
+constexpr std::uint64_t at_cylinder(std::uint64_t c) {
+  return 28 + 64 * (c - 1);
+}
+
+TEST(DriveQueue, EachPolicyHasItsOrder) {
+  const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(12), at_cylinder(4),
+                                           at_cylinder(9)};
+  EXPECT_EQ(order_of(QueuePolicy::fcfs, 8, lbas), lbas);
+  EXPECT_EQ(order_of(QueuePolicy::sstf, 8, lbas),
+            (std::vector<std::uint64_t>{at_cylinder(10), at_cylinder(9), at_cylinder(12), at_cylinder(18),
+                                        at_cylinder(4)}));
+  EXPECT_EQ(order_of(QueuePolicy::c_look, 8, lbas),
+            (std::vector<std::uint64_t>{at_cylinder(10), at_cylinder(12), at_cylinder(18), at_cylinder(4),
+                                        at_cylinder(9)}));
+}
+
+TEST(DriveQueue, BeyondItsDepthTheHostsOrderHolds) {
+  // Three in the drive: the one that is served and two to choose from.
+  const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(17), at_cylinder(11),
+                                           at_cylinder(10) + 1};
+  const auto order = order_of(QueuePolicy::sstf, 3, lbas);
+  EXPECT_EQ(order[1], at_cylinder(17)) << "the nearest of the two that were taken in";
+  EXPECT_EQ(order_of(QueuePolicy::sstf, 1, lbas), lbas) << "nothing to choose from";
+}
+
+TEST(DriveQueue, SptfBeatsTheOthersInTotalTime) {
+  const auto total = [](QueuePolicy policy) {
+    Bench b(false, 1, queued_profile(policy, 64));
+    std::mt19937_64 random(4711);
+    for (int i = 0; i < 400; ++i) b.submit(Op::write, random() % 2000, 1);
+    b.drain();
+    return b.machine.simulation().now();
+  };
+  const TimeNs fcfs = total(QueuePolicy::fcfs), sstf = total(QueuePolicy::sstf),
+               c_look = total(QueuePolicy::c_look), sptf = total(QueuePolicy::sptf);
+  EXPECT_LT(sstf, fcfs);
+  EXPECT_LT(c_look, fcfs);
+  EXPECT_LT(sptf, sstf);
+  EXPECT_LT(sptf, c_look);
+}
+
+TEST(DriveQueue, AFlushIsNeitherOvertakenNorOvertakes) {
+  for (const bool cache : {false, true}) {
+    for (const QueuePolicy policy :
+         {QueuePolicy::sstf, QueuePolicy::c_look, QueuePolicy::sptf, QueuePolicy::aged_sptf}) {
+      Bench b(cache, 1, queued_profile(policy, 64, 50));
+      std::mt19937_64 random(7);
+      std::vector<RequestId> before, after;
+      const auto data = Bench::pattern(1, 3);
+      for (int i = 0; i < 20; ++i) before.push_back(b.submit_write(random() % 2000, data));
+      const RequestId flush = b.submit(Op::flush);
+      for (int i = 0; i < 20; ++i) after.push_back(b.submit(Op::read, random() % 2000, 1));
+      b.finish(flush);
+      EXPECT_EQ(b.disk->cached_dirty_sectors(), 0U);
+      for (const RequestId id : before) EXPECT_TRUE(b.host.has(id));
+      for (const RequestId id : after) EXPECT_FALSE(b.host.has(id));
+      b.drain();
+      for (const RequestId id : after) EXPECT_TRUE(b.host.has(id));
+    }
+  }
+}
+
+/// Keeps forty reads in the outermost cylinders in flight; one read far inside waits among them.
+class NearReads final : public Initiator {
+ public:
+  NearReads(Bench& b, TimeNs until) : bench_(b), until_(until) {}
+  void start() {
+    for (int i = 0; i < 40; ++i) next();
+  }
+  void completed(const Completion&) override {
+    if (bench_.machine.simulation().now() < until_) next();
+  }
+
+ private:
+  void next() {
+    Request request;
+    request.op = Op::read;
+    request.lba = random_() % 28;
+    request.sectors = 1;
+    bench_.machine.submit(0, request, *this);
+  }
+  Bench& bench_;
+  TimeNs until_;
+  std::mt19937_64 random_{5};
+};
+
+TimeNs waited_far_away(QueuePolicy policy, std::uint32_t aging_permille) {
+  DiskProfile profile = queued_profile(policy, 64, aging_permille);
+  profile.read_buffer = {};  // every read goes to the medium
+  Bench b(false, 1, profile);
+  NearReads near(b, 4 * kSecondNs);
+  near.start();
+  return b.finish(b.submit(Op::read, 1900, 1)).completed_at;
+}
+
+TEST(DriveQueue, AgeingBoundsWhatSptfLetsStarve) {
+  EXPECT_GT(waited_far_away(QueuePolicy::sptf, 0), 4 * kSecondNs);
+  // No positioning takes 20 ms; a command that has waited 20 ms / 0.1 longer than another one is before it.
+  EXPECT_LT(waited_far_away(QueuePolicy::aged_sptf, 100), 300 * kMillisecondNs);
+}
+
+TEST(DriveQueue, DestageFollowsThePolicy) {
+  const auto until_clean = [](QueuePolicy policy) {
+    DiskProfile profile = queued_profile(policy, 32);
+    profile.write_cache = {512, 512, 16, kSecondNs, false};
+    Bench b(true, 1, profile);
+    std::mt19937_64 random(11);
+    const auto data = Bench::pattern(1, 1);
+    for (int i = 0; i < 200; ++i) b.finish(b.submit_write(random() % 2000, data));
+    const TimeNs begun = b.machine.simulation().now();
+    return b.finish(b.submit(Op::flush)).completed_at - begun;
+  };
+  EXPECT_LT(until_clean(QueuePolicy::sptf), until_clean(QueuePolicy::c_look) * 4 / 5);
+}
+
+TEST(DriveQueue, ACutLosesAllThatWaits) {
+  Bench b(false, 1, queued_profile(QueuePolicy::sptf, 4));
+  std::vector<RequestId> ids;
+  for (std::uint64_t i = 0; i < 12; ++i) ids.push_back(b.submit(Op::read, i * 150, 1));
+  b.run_for(30 * kMillisecondNs);
+  b.machine.power_cut();
+  b.drain();
+  std::size_t lost = 0;
+  for (const RequestId id : ids) lost += b.host.done[id].status == Status::power_lost ? 1 : 0;
+  EXPECT_GT(lost, 4U);
+  EXPECT_LT(lost, 12U);
+  b.machine.power_on();
+  EXPECT_EQ(b.finish(b.submit(Op::read, 5, 1)).status, Status::ok);
+}
+
+}  // namespace
+}  // namespace headcrash::model

@@ -1,0 +1,53 @@
+#pragma once
+// Which track and which slot under the heads a logical sector is: zones, skews, spares, slipped tracks and
+// sectors.
+
+#include <cstdint>
+#include <vector>
+
+#include "plugin/model/disk/disk_profile.h"
+
+namespace headcrash::model {
+
+/// The rest of one track from a sector on.
+struct TrackRun {
+  std::uint32_t cylinder = 0;
+  std::uint32_t head = 0;
+  std::uint32_t slot = 0;  ///< angular position: slot/track_sectors revolutions from the index mark
+  std::uint32_t sectors =
+      0;  ///< consecutive LBNs in consecutive slots, at least 1; more of the track may follow
+  std::uint32_t track_sectors = 0;
+};
+
+class Geometry {
+ public:
+  explicit Geometry(const DiskProfile& profile);
+  std::uint64_t sectors() const { return sectors_; }
+  TrackRun locate(std::uint64_t lbn) const;  ///< lbn < sectors()
+
+ private:
+  /// Sectors without data: what lies behind them has moved on.
+  struct Slip {
+    std::uint32_t from = 0;     ///< first logical sector of the zone behind it
+    std::uint32_t moved = 0;    ///< by how much, all slips of the stretch before it included
+    std::uint32_t stretch = 0;  ///< which stretch with spares of its own it is in
+  };
+  struct Zone {
+    std::uint64_t first_lbn;
+    ZoneProfile profile;
+    std::uint32_t stretch_sectors;       ///< physical
+    std::uint32_t stretch_data_sectors;  ///< without its spares
+    std::uint64_t data_sectors;          ///< with the unused front
+    std::vector<Slip> slips;
+  };
+  Zone make_zone(const ZoneProfile& profile, std::uint32_t tracks) const;
+
+  std::vector<Zone> zones_;
+  std::uint32_t heads_;
+  Sparing sparing_;
+  std::uint32_t sparing_cylinders_;
+  HeadOrder head_order_;
+  std::uint64_t sectors_ = 0;
+};
+
+}  // namespace headcrash::model

@@ -1,0 +1,152 @@
+// Planning one operation of the mechanism.
+//
+//   ready --positioning--> on track --rotation--> |sector|sector|...| --switch--> --rotation--> |sector|...
+//
+// Rotation waits for the one slot that the first LBN of the track is in. When data for a sector has not come
+// over the bus in time, the sector's slot goes by and the write loses one revolution.
+//
+// A drive with zero-latency access begins wherever the head comes down inside the range, and takes the front
+// of it when it comes round again, at most one revolution later:
+//
+//   slots of the request   |0 1 2 3 4 5 6 7|            head comes down here: v
+//   two passes                       |4 5 6 7| ... |0 1 2 3|
+#include "plugin/model/disk/mechanism.h"
+
+#include <algorithm>
+
+#include "plugin/base/invariant.h"
+
+namespace headcrash::model {
+
+MediaAccess::Progress MediaAccess::progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const {
+  Progress progress;
+  for (const TrackPass& pass : passes) {
+    if (pass.start_ps >= now_ps) break;
+    if (pass.after_ps(pass.sectors, revolution_ps) <= now_ps) {
+      progress.passed += pass.sectors;
+      continue;
+    }
+    // Sector i is over at floor(revolution * (i + 1) / track): count those that are.
+    std::uint32_t over = 0;
+    while (pass.after_ps(over + 1, revolution_ps) <= now_ps) ++over;
+    progress.passed += over;
+    progress.under_head = true;
+    break;
+  }
+  return progress;
+}
+
+Mechanism::Mechanism(const DiskProfile& profile)
+    : geometry_(profile),
+      seek_(profile.seek, profile.cylinders),
+      rotation_(profile.revolution_ps, profile.sector_lag_ps),
+      write_settle_ns_(profile.seek.write_settle_ns),
+      zero_latency_(profile.zero_latency),
+      physical_sectors_(profile.physical_sector_sectors) {
+  invariant(profile.revolution_ps > 0, "the platters turn");
+}
+
+OffsetPs Mechanism::positioning_ps(ArmPosition from, ArmPosition to, Access access) const {
+  const TimeNs seek_ns = seek_.seek_ns(from, to);
+  const TimeNs settle_ns = seek_ns > 0 && access == Access::write ? write_settle_ns_ : 0;
+  return std::max<TimeNs>(0, seek_ns + settle_ns) * kPicosecondsPerNs;
+}
+
+OffsetPs Mechanism::slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps, std::uint32_t slot,
+                                  std::uint32_t track_sectors) const {
+  const std::int64_t angle_ps = (base_angle_ps + ready_ps) % rotation_.revolution_ps();
+  const std::int64_t wait_ps = rotation_.slot_angle_ps(slot, track_sectors) - angle_ps;
+  return ready_ps + (wait_ps < 0 ? wait_ps + rotation_.revolution_ps() : wait_ps);
+}
+
+OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply, MediaAccess& planned) const {
+  const std::int64_t revolution_ps = rotation_.revolution_ps();
+  TrackPass rest = track;
+  for (;;) {
+    // Arrival of the data and passing of the slots are both linear in i: the first sector that comes too
+    // late, if any, is the first of the pass or lies where the slower bus falls behind the faster medium.
+    std::uint32_t in_time = rest.sectors;
+    const auto late = [&](std::uint32_t i) {
+      return supply.first_ps + supply.sector_ps * (rest.first + i) > rest.after_ps(i, revolution_ps);
+    };
+    if (supply.sector_ps > 0 && (late(0) || late(rest.sectors - 1))) {
+      in_time = 0;
+      std::uint32_t bad = rest.sectors - 1;
+      if (!late(0)) {
+        while (bad - in_time > 1) {
+          const std::uint32_t middle = in_time + (bad - in_time) / 2;
+          (late(middle) ? bad : in_time) = middle;
+        }
+        in_time = bad;
+      }
+    }
+    if (in_time > 0) planned.passes.push_back({rest.start_ps, in_time, rest.track_sectors, rest.first});
+    if (in_time == rest.sectors) return rest.after_ps(rest.sectors, revolution_ps);
+    rest.start_ps = rest.after_ps(in_time, revolution_ps) + revolution_ps;
+    rest.sectors -= in_time;
+    rest.first += in_time;
+  }
+}
+
+std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, std::uint64_t lbn,
+                                                    OffsetPs on_track_ps, const Supply& supply,
+                                                    MediaAccess& planned) const {
+  const std::int64_t revolution_ps = rotation_.revolution_ps();
+  // The slots of this track went by one revolution before `start`: which of them are still to come?
+  const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
+  auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
+  // A physical sector is written whole: begin with the next one.
+  const auto into_physical = static_cast<std::uint32_t>(lbn % physical_sectors_);
+  gone =
+      (into_physical + gone + physical_sectors_ - 1) / physical_sectors_ * physical_sectors_ - into_physical;
+  const OffsetPs supplied_ps = supply.first_ps + supply.sector_ps * (track.first + track.sectors - 1);
+  if (gone >= track.sectors || (supply.sector_ps > 0 && supplied_ps > on_track_ps)) return std::nullopt;
+  TrackPass rear = track;
+  rear.start_ps = track.after_ps(gone, revolution_ps) - revolution_ps;
+  rear.sectors = track.sectors - gone;
+  rear.first = track.first + gone;
+  TrackPass front = track;
+  front.sectors = gone;
+  planned.passes.push_back(rear);
+  planned.passes.push_back(front);
+  planned.in_order = false;
+  return front.after_ps(front.sectors, revolution_ps);
+}
+
+void Mechanism::plan(const Transfer& transfer, MediaAccess& planned) const {
+  invariant(transfer.sectors > 0 && transfer.lbn + transfer.sectors <= geometry_.sectors(),
+            "a transfer is on the disk");
+  const std::int64_t base_angle_ps = rotation_.angle_ps(transfer.base);
+  planned.base = transfer.base;
+  planned.passes.clear();
+  planned.in_order = true;
+  planned.arm = arm_;
+  OffsetPs at_ps = transfer.ready_ps;
+  for (std::uint32_t done = 0; done < transfer.sectors;) {
+    const TrackRun run = geometry_.locate(transfer.lbn + done);
+    const ArmPosition to{run.cylinder, run.head};
+    OffsetPs on_track_ps = at_ps + positioning_ps(planned.arm, to, transfer.access);
+    if (done == 0) {
+      planned.seek_ps = on_track_ps - at_ps;
+      planned.seek_cylinders =
+          to.cylinder > arm_.cylinder ? to.cylinder - arm_.cylinder : arm_.cylinder - to.cylinder;
+      on_track_ps = std::max(on_track_ps, at_ps + transfer.positioning_min_ps);
+    }
+    TrackPass pass;
+    pass.start_ps = slot_start_ps(base_angle_ps, on_track_ps, run.slot, run.track_sectors);
+    pass.sectors = std::min(run.sectors, transfer.sectors - done);
+    pass.track_sectors = run.track_sectors;
+    pass.first = done;
+    const std::size_t first_pass = planned.passes.size();
+    std::optional<OffsetPs> end_ps;
+    if (zero_latency_)
+      end_ps = pass_from_middle(pass, transfer.lbn + done, on_track_ps, transfer.supply, planned);
+    at_ps = end_ps ? *end_ps : pass_track(pass, transfer.supply, planned);
+    if (done == 0) planned.rotation_ps = planned.passes[first_pass].start_ps - on_track_ps;
+    done += pass.sectors;
+    planned.arm = to;
+  }
+  planned.end_ps = at_ps;
+}
+
+}  // namespace headcrash::model

@@ -1,0 +1,94 @@
+// Geometry, seek curve, rotation and the passes of a transfer, on a drive small enough to count by hand.
+#include "plugin/model/disk/mechanism.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <tuple>
+
+#include "plugin/model/testing/machine_fixture.h"
+
+namespace headcrash::model {
+namespace {
+
+TEST(Geometry, EverySectorHasAPlaceOfItsOwnAndSlippedTracksHaveNone) {
+  const DiskProfile p = bench::small_profile();
+  const Geometry geometry(p);
+  ASSERT_EQ(geometry.sectors(), p.capacity_sectors);
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> places;
+  for (std::uint64_t lbn = 0; lbn < geometry.sectors(); ++lbn) {
+    const TrackRun run = geometry.locate(lbn);
+    EXPECT_TRUE(places.emplace(run.cylinder, run.head, run.slot).second) << lbn;
+    EXPECT_FALSE(run.cylinder == 0 && (run.head == 2 || run.head == 3)) << "slipped";
+    EXPECT_LT(run.cylinder, p.cylinders);
+    EXPECT_EQ(run.track_sectors, run.cylinder < 20 ? 16U : 10U);
+  }
+}
+
+TEST(Geometry, SkewsShiftTheFirstSector) {
+  const Geometry geometry(bench::small_profile());
+  EXPECT_EQ(geometry.locate(0).slot, 4U);  // behind the unused front
+  EXPECT_EQ(geometry.locate(0).sectors, 12U);
+  EXPECT_EQ(geometry.locate(12).slot, 3U);      // next head
+  EXPECT_EQ(geometry.locate(28).cylinder, 1U);  // two tracks slipped
+  EXPECT_EQ(geometry.locate(28).slot, (3 * 3 + 5U) % 16);
+}
+
+TEST(SeekCurve, FollowsItsThreeParts) {
+  const DiskProfile p = bench::small_profile();
+  const SeekCurve curve(p.seek, p.cylinders);
+  EXPECT_EQ(curve.seek_ns({5, 1}, {5, 1}), 0);
+  EXPECT_EQ(curve.seek_ns({5, 1}, {5, 2}), 500'000);
+  EXPECT_EQ(curve.seek_ns({5, 1}, {4, 2}), 1'000'000);
+  EXPECT_EQ(curve.seek_ns({0, 0}, {9, 0}), 3'000'000);
+  EXPECT_EQ(curve.seek_ns({0, 0}, {30, 0}), 4'500'000);
+  EXPECT_GT(curve.average_ns(), curve.distance_ns(5));
+}
+
+TEST(Rotation, DoesNotDriftInYears) {
+  const Rotation rotation(11'111'125'700);
+  const TimeNs year = 365LL * 24 * 3600 * kSecondNs;
+  const TimeNs turns = 11'111'125'700;  // nanoseconds: exactly 1000 revolutions
+  for (const TimeNs base : {TimeNs{0}, TimeNs{123'456}, 200 * year}) {
+    EXPECT_EQ(rotation.angle_ps(base + turns), rotation.angle_ps(base));
+    EXPECT_EQ(rotation.angle_ps(base + 1), (rotation.angle_ps(base) + 1000) % rotation.revolution_ps());
+  }
+}
+
+TEST(Mechanism, WaitsForTheSlotAndSwitchesWithinTheSkew) {
+  const Mechanism mechanism(bench::small_profile());
+  MediaAccess planned;
+  Transfer transfer;
+  transfer.lbn = 0;
+  transfer.sectors = 28;
+  mechanism.plan(transfer, planned);
+  ASSERT_EQ(planned.passes.size(), 2U);
+  EXPECT_EQ(planned.seek_ps, 0);
+  EXPECT_EQ(planned.rotation_ps, 2'500'000'000);  // slot 4 of 16 in 10 ms
+  EXPECT_EQ(planned.passes[0].sectors, 12U);
+  EXPECT_EQ(planned.passes[1].start_ps, 11'875'000'000);  // track end at 10 ms, slot 3 of the next head
+  EXPECT_EQ(planned.end_ps, 21'875'000'000);
+  const MediaAccess::Progress mid = planned.progress_at(3'200'000'000, 10'000'000'000);
+  EXPECT_EQ(mid.passed, 1U);
+  EXPECT_TRUE(mid.under_head);
+  const MediaAccess::Progress between = planned.progress_at(11'000'000'000, 10'000'000'000);
+  EXPECT_EQ(between.passed, 12U);
+  EXPECT_FALSE(between.under_head);
+}
+
+TEST(Mechanism, LosesARevolutionWhenTheBusIsTooSlow) {
+  const Mechanism mechanism(bench::small_profile());
+  MediaAccess planned;
+  Transfer transfer;
+  transfer.lbn = 0;
+  transfer.sectors = 12;
+  transfer.access = Access::write;
+  transfer.supply = {1'000'000'000, 1'000'000'000};  // sector i at (i + 1) ms, the head at 2.5 + 0.625 i
+  mechanism.plan(transfer, planned);
+  ASSERT_EQ(planned.passes.size(), 2U);
+  EXPECT_EQ(planned.passes[0].sectors, 5U);  // sector 5 would have to be there at 5.625 ms
+  EXPECT_EQ(planned.passes[1].start_ps, planned.passes[0].start_ps + 5 * 625'000'000LL + 10'000'000'000);
+}
+
+}  // namespace
+}  // namespace headcrash::model

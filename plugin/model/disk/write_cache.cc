@@ -1,0 +1,135 @@
+// The extents of the volatile cache.
+//
+// A newer write cuts away what it covers of older dirty extents, so each sector is dirty at most once. An
+// extent whose mechanical write has begun has left the dirty map: a newer version of its sectors becomes
+// dirty beside it, wins in reads, and goes to the medium afterwards. The one mechanism writes one after the
+// other, so the newer one lands last.
+#include "plugin/model/disk/write_cache.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugin/base/invariant.h"
+#include "plugin/model/core/store.h"
+
+namespace headcrash::model {
+namespace {
+
+void lay_over(const Extent& extent, std::uint64_t lba, std::span<std::byte> into) {
+  const std::uint64_t from = std::max(lba, extent.lba);
+  const std::uint64_t to = std::min(lba + into.size() / kSectorBytes, extent.end());
+  if (from >= to) return;
+  const auto target = into.subspan((from - lba) * kSectorBytes, (to - from) * kSectorBytes);
+  if (extent.zeroes) {
+    std::fill(target.begin(), target.end(), std::byte{0});
+  } else if (!extent.bytes.empty()) {
+    std::memcpy(target.data(), extent.bytes.data() + (from - extent.lba) * kSectorBytes, target.size());
+  }
+}
+
+}  // namespace
+
+Extent Extent::slice(std::uint64_t from, std::uint64_t to) const {
+  Extent part = *this;
+  part.lba = from;
+  part.sectors = static_cast<std::uint32_t>(to - from);
+  if (!bytes.empty()) part.bytes = bytes.subspan((from - lba) * kSectorBytes, (to - from) * kSectorBytes);
+  return part;
+}
+
+void WriteCache::insert(const Extent& extent) {
+  drop(extent.lba, extent.sectors);
+  Extent own = extent;
+  if (!extent.bytes.empty()) {
+    const auto copy =
+        std::make_shared<const std::vector<std::byte>>(extent.bytes.begin(), extent.bytes.end());
+    own.bytes = *copy;
+    own.keeps = copy;
+  }
+  dirty_sectors_ += own.sectors;
+  dirty_.emplace(own.lba, std::move(own));
+}
+
+void WriteCache::drop(std::uint64_t lba, std::uint32_t sectors) {
+  const std::uint64_t end = lba + sectors;
+  auto it = dirty_.upper_bound(lba);
+  if (it != dirty_.begin() && std::prev(it)->second.end() > lba) --it;
+  while (it != dirty_.end() && it->second.lba < end) {
+    const Extent old = std::move(it->second);
+    it = dirty_.erase(it);
+    dirty_sectors_ -= old.sectors;
+    if (old.lba < lba) {
+      dirty_.emplace(old.lba, old.slice(old.lba, lba));
+      dirty_sectors_ += lba - old.lba;
+    }
+    if (old.end() > end) {
+      it = dirty_.emplace(end, old.slice(end, old.end())).first;
+      dirty_sectors_ += old.end() - end;
+    }
+  }
+}
+
+bool WriteCache::covers(std::uint64_t lba, std::uint32_t sectors) const {
+  const std::uint64_t end = lba + sectors;
+  while (lba < end) {
+    const auto above = dirty_.upper_bound(lba);
+    if (above != dirty_.begin() && std::prev(above)->second.end() > lba) {
+      lba = std::prev(above)->second.end();
+      continue;
+    }
+    const auto going = std::find_if(under_way_.begin(), under_way_.end(),
+                                    [lba](const Extent& e) { return e.lba <= lba && lba < e.end(); });
+    if (going == under_way_.end()) return false;
+    // A newer extent may begin inside this one, but what matters here is only that something is cached.
+    lba = going->end();
+  }
+  return true;
+}
+
+void WriteCache::overlay(std::uint64_t lba, std::span<std::byte> into) const {
+  for (const Extent& extent : under_way_) lay_over(extent, lba, into);
+  auto it = dirty_.upper_bound(lba);
+  if (it != dirty_.begin()) --it;
+  for (; it != dirty_.end() && it->second.lba < lba + into.size() / kSectorBytes; ++it)
+    lay_over(it->second, lba, into);
+}
+
+std::vector<const Extent*> WriteCache::upwards(std::uint64_t lba, std::size_t count) const {
+  std::vector<const Extent*> found;
+  auto it = dirty_.lower_bound(lba);
+  while (found.size() < std::min(count, dirty_.size())) {
+    if (it == dirty_.end()) it = dirty_.begin();
+    found.push_back(&it->second);
+    ++it;
+  }
+  return found;
+}
+
+std::span<const Extent> WriteCache::take(std::uint64_t lba, std::uint32_t sectors_max) {
+  invariant(under_way_.empty() && !dirty_.empty(), "one destage at a time, of something");
+  auto it = dirty_.lower_bound(lba);
+  if (it == dirty_.end()) it = dirty_.begin();
+  while (it != dirty_.end()) {
+    const bool adjoins = under_way_.empty() || under_way_.back().end() == it->second.lba;
+    const bool fits = under_way_.empty() || under_way_sectors_ + it->second.sectors <= sectors_max;
+    if (!adjoins || !fits) break;
+    under_way_sectors_ += it->second.sectors;
+    dirty_sectors_ -= it->second.sectors;
+    under_way_.push_back(std::move(it->second));
+    it = dirty_.erase(it);
+  }
+  return under_way_;
+}
+
+void WriteCache::landed() {
+  under_way_.clear();
+  under_way_sectors_ = 0;
+}
+
+void WriteCache::clear() {
+  dirty_.clear();
+  dirty_sectors_ = 0;
+  landed();
+}
+
+}  // namespace headcrash::model

@@ -1,0 +1,490 @@
+// The battery-backed cache (nvram.h): the way of a request.
+//
+//   submit -> queue_ --- one copy engine, first come first served: command_ns, then sector_ns a sector ---+
+//                                                                                                         |
+//     read, all present       copied, done                                                   <------------+
+//     read, not all present   one read below for the hull of what is absent; what was present inside the hull
+//                             is kept aside when the read is sent and laid over what came back; if some of it
+//                             cannot be read below, the absent pieces are read one by one
+//     write                   room and nobody in the way: copied, dirty, done; else waiting_
+//     write that goes through nobody in the way: sent below; else waiting_
+//     outside the range       sent below as it is
+//
+// Writes wait in one line (waiting_), so a long one that needs much room is not overtaken for ever; reads
+// pass.
+//
+// Coherence. A write that goes through holds its range while it is below: no write-back of these sectors is
+// under way when it starts or begins before it ends, nothing is copied into them, and no other write goes
+// through them. Clean copies are forgotten when it starts; dirty ones, which were promised, stay until it is
+// durable and are forgotten in the same instant in which it is acknowledged.
+//
+// Which version a sector below gets is thus decided here alone: two writes of the same sector are never below
+// together.
+#include "plugin/model/nvram/nvram.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "plugin/base/invariant.h"
+#include "plugin/model/nvram/nvram_state.h"
+
+namespace headcrash::model {
+namespace {
+
+SectorRange range_of(const Request& request) {
+  return {request.lba, request.sectors};
+}
+
+}  // namespace
+
+Nvram::State::State(NvramOptions&& options)
+    : profile(options.profile),
+      simulation(options.simulation),
+      observer(options.observer),
+      below(std::move(options.below)),
+      has_bytes(options.bytes),
+      device(options.device),
+      intake(options.simulation, options.observer, options.device),
+      faults(options.battery),
+      blocks(profile.range_lba, profile.capacity_sectors / profile.block_sectors, profile.block_sectors,
+             options.bytes),
+      random(options.seed ^ (std::uint64_t{options.device} << 48)) {
+  invariant(validate(profile).has_value(), "a cache is made of numbers that make sense");
+  const Characteristics& c = below->characteristics();
+  invariant(profile.range_lba < c.sectors && profile.range_sectors <= c.sectors - profile.range_lba,
+            "the cached range lies on the device below");
+  range = {profile.range_lba,
+           profile.range_sectors == 0 ? c.sectors - profile.range_lba : profile.range_sectors};
+  below_volatile = c.volatile_cache;
+  characteristics = c;
+  characteristics.profile = profile.name;
+  characteristics.volatile_cache = c.volatile_cache && range.sectors != c.sectors;
+}
+
+// ---- the copy engine
+
+void Nvram::State::submit(const Request& request, Initiator& initiator) {
+  if (!intake.enter(request, initiator, characteristics.sectors)) return;
+  ++idle_epoch;
+  idle_draining = false;
+  refresh_battery();
+  queue.push_back({intake.command(request, initiator)});
+  begin_next();
+  consider_destage();
+  update_busy();
+}
+
+SectorRange Nvram::State::inside(const Request& request) const {
+  const std::uint64_t from = std::max(request.lba, range.lba);
+  const std::uint64_t to = std::min(request.lba + request.sectors, range.end());
+  return {from, to > from ? to - from : 0};
+}
+
+Nvram::State::Route Nvram::State::route(const Request& request) const {
+  if (request.op == Op::flush) return Route::flush;
+  if (request.sectors == 0) return Route::nothing;
+  if (request.op == Op::trim && !characteristics.trim) return Route::nothing;
+  if (inside(request).sectors == 0) return Route::outside;
+  if (request.op == Op::read) return Route::read;
+  if (request.op == Op::trim || inside(request).sectors != request.sectors) return Route::through;
+  if (battery != BatteryState::ok || blocks.failed_blocks() > 0) return Route::through;
+  if (blocks.span(range_of(request)) > blocks.blocks()) return Route::through;
+  const bool quick_below = request.op == Op::write_zeroes && characteristics.fast_zero;
+  return quick_below && request.sectors > profile.destage_sectors_max ? Route::through : Route::cache;
+}
+
+bool Nvram::State::locked(const SectorRange& part) const {
+  return std::any_of(through.begin(), through.end(),
+                     [&part](const BackendRequest* backend) { return backend->range.overlaps(part); });
+}
+
+/// Whether a write finds room and nobody in its way.
+bool Nvram::State::may_start(const Command& command) const {
+  const SectorRange part = inside(command.request);
+  if (locked(part)) return false;
+  if (route(command.request) == Route::cache) return blocks.has_room_for(part);
+  const bool being_copied =
+      current && current->request.op != Op::read && inside(current->request).overlaps(part);
+  return !being_copied && !blocks.leaving(part);
+}
+
+void Nvram::State::begin_next() {
+  if (current || queue.empty()) return;
+  current = queue.front();
+  queue.pop_front();
+  const Request& request = current->request;
+  const Route way = route(request);
+  const bool copies = way == Route::cache || (way == Route::read && blocks.covers(range_of(request)));
+  copy_from = simulation.now() + (current->decoded ? 0 : profile.command_ns);
+  const TimeNs done = copy_from + (copies ? profile.sector_ns * request.sectors : 0);
+  current->breakdown.overhead_ns += done - simulation.now();
+  current->decoded = true;
+  schedule(done, Event::serviced);
+}
+
+void Nvram::State::serviced() {
+  Command command = *current;
+  current.reset();
+  const std::uint64_t then = intake.generation();
+  serve(command);
+  if (then == intake.generation()) pump();
+}
+
+void Nvram::State::serve(Command command) {
+  switch (route(command.request)) {
+    case Route::nothing:
+      return finish(command, Status::ok);
+    case Route::outside:
+      if (command.request.op != Op::read && command.request.op != Op::trim) ++nvram_counters.write_throughs;
+      return pass(command);
+    case Route::flush:
+      return send_flush(command);
+    case Route::read:
+      return read(command);
+    case Route::cache:
+      // One that has waited came from the head of the line.
+      if (!may_start(command) || (!command.waited && !waiting.empty())) return wait(command, command.waited);
+      copy_in(command, command.request.sectors);
+      return finish(command, Status::ok);
+    case Route::through:
+      if (!may_start(command) || !waiting.empty()) return wait(command, command.waited);
+      return send_through(command);
+  }
+}
+
+void Nvram::State::copy_in(Command& command, std::uint32_t sectors) {
+  const Request& request = command.request;
+  if (sectors == 0) return;
+  const auto data =
+      request.data.first(std::min<std::size_t>(request.data.size(), std::size_t{sectors} * kSectorBytes));
+  NvramBlocks::Seen seen;
+  if (kind_of) {
+    seen = [this](const NvramBlocks::Written& written) {
+      const std::uint8_t kind = kind_of(written.lba);
+      invariant(kind < kNvramKindsMax, "a kind of write is one of those that are counted");
+      NvramKindCounters& counters = kinds.at(kind);
+      ++counters.cached_writes;
+      if (written.block_dirty) ++counters.block_hits;
+      if (written.sector_dirty) ++counters.dirty_hits;
+    };
+  }
+  const NvramBlocks::Hits hits = blocks.write({request.lba, sectors}, data, seen);
+  nvram_counters.cached_writes += hits.blocks;
+  nvram_counters.write_hits += hits.present;
+  nvram_counters.dirty_hits += hits.dirty;
+  nvram_counters.absorbed_sectors += hits.absorbed_sectors;
+  ++intake.counters().media_writes;
+  intake.counters().media_sectors_written += sectors;
+  command.breakdown.cache_hit = true;
+  observer.media_written(device, simulation.now(),
+                         {request.id, request.lba, sectors, MediaWrite::Outcome::written, data});
+}
+
+void Nvram::State::wait(Command command, bool first) {
+  const bool for_room =
+      route(command.request) == Route::cache && !blocks.has_room_for(inside(command.request));
+  if (for_room && !command.waited) ++nvram_counters.room_waits;
+  command.waited = true;
+  first ? waiting.push_front(command) : waiting.push_back(command);
+}
+
+/// Lets the head of the line continue when nothing is in its way any more.
+void Nvram::State::retry_waiting() {
+  while (!waiting.empty() && may_start(waiting.front())) {
+    const bool copies = route(waiting.front().request) == Route::cache;
+    if (copies && (current || (!queue.empty() && queue.front().waited))) return;
+    Command command = waiting.front();
+    waiting.pop_front();
+    if (copies) {
+      queue.push_front(command);
+      begin_next();
+      return;
+    }
+    send_through(command);
+  }
+}
+
+/// The end of a request. The host may submit, or pull the plug, from within its callback.
+void Nvram::State::finish(const Command& command, Status status) {
+  if (command.breakdown.cache_hit) ++intake.counters().cache_hits;
+  intake.answer(command, store_failed ? Status::store_error : status);
+}
+
+/// Continues with whatever has become possible.
+void Nvram::State::pump() {
+  refresh_battery();
+  retry_waiting();
+  begin_next();
+  consider_destage();
+  const std::uint64_t then = intake.generation();
+  const auto settled = [this] {
+    return battery != BatteryState::dead || blocks.failed_blocks() > 0 ||
+           blocks.dirty_sectors() + blocks.leaving_sectors() == 0;
+  };
+  while (then == intake.generation() && !flushes.empty() && settled()) {
+    Command command = flushes.front();
+    flushes.pop_front();
+    send_flush(command);
+  }
+  if (then != intake.generation()) return;
+  const bool quiet = !current && queue.empty() && waiting.empty();
+  if (quiet && profile.idle_delay_ns > 0 && blocks.dirty_blocks() > 0 && !idle_draining) {
+    schedule(simulation.now() + profile.idle_delay_ns, Event::idle);
+  }
+  update_busy();
+}
+
+// ---- requests that need what is below
+
+Nvram::State::BackendRequest& Nvram::State::take_backend_request(Job job) {
+  if (free_backend_requests.empty()) {
+    backend_requests.emplace_back(*this);
+    free_backend_requests.push_back(&backend_requests.back());
+  }
+  BackendRequest& backend = *free_backend_requests.back();
+  free_backend_requests.pop_back();
+  backend.job = job;
+  backend.busy = true;
+  backend.flushing = false;
+  backend.generation = intake.generation();
+  backend.kept.clear();
+  backend.in_pieces = false;
+  backend.gaps.clear();
+  return backend;
+}
+
+void Nvram::State::send(BackendRequest& backend, const Request& request) {
+  Request own = request;
+  own.id = simulation.new_request_id();
+  below->submit(own, backend);
+}
+
+void Nvram::State::pass(Command command) {
+  BackendRequest& backend = take_backend_request(Job::pass);
+  backend.command = command;
+  send(backend, backend.command.request);
+}
+
+void Nvram::State::read(Command command) {
+  const Request& request = command.request;
+  const SectorRange part = inside(request);
+  blocks.renew(part);
+  std::optional<SectorRange> hull = blocks.absent_hull(part);
+  if (part.sectors != request.sectors) {
+    hull = range_of(request);  // reaches over the end of the range: below is needed anyway
+  } else if (!hull) {
+    blocks.overlay(part, request.into);
+    ++nvram_counters.read_hits;
+    command.breakdown.cache_hit = true;
+    return finish(command, Status::ok);
+  }
+  BackendRequest& backend = take_backend_request(Job::read);
+  backend.hull = *hull;
+  Request own = request;
+  own.lba = hull->lba;
+  own.sectors = static_cast<std::uint32_t>(hull->sectors);
+  backend.kept = blocks.present_runs(
+      {std::max(hull->lba, part.lba), std::min(hull->end(), part.end()) - std::max(hull->lba, part.lba)});
+  if (!request.into.empty()) {
+    blocks.overlay(part, request.into.subspan((part.lba - request.lba) * kSectorBytes));
+    own.into = request.into.subspan((hull->lba - request.lba) * kSectorBytes, hull->sectors * kSectorBytes);
+    if (!backend.kept.empty()) backend.bytes.assign(own.into.begin(), own.into.end());
+  }
+  backend.command = command;
+  send(backend, own);
+}
+
+/// A sector that cannot be read below is not a reason to refuse it when its newest version is here: what is not
+/// here is then read piece by piece. One such piece that cannot be read fails the whole request, as a drive
+/// fails a command of which it could have sent a part. True: another piece has been sent for.
+bool Nvram::State::read_goes_on(BackendRequest& backend, Status status) {
+  if (status == Status::medium_error && !backend.in_pieces && !backend.kept.empty()) {
+    backend.in_pieces = true;
+    std::uint64_t at = backend.hull.lba;
+    for (const SectorRange& run : backend.kept) {
+      if (run.lba > at) backend.gaps.push_back({at, run.lba - at});
+      at = run.end();
+    }
+    if (at < backend.hull.end()) backend.gaps.push_back({at, backend.hull.end() - at});
+  } else if (status != Status::ok) {
+    return false;
+  }
+  if (backend.gaps.empty()) return false;
+  const SectorRange gap = backend.gaps.front();
+  backend.gaps.pop_front();
+  Request own = backend.command.request;
+  if (!own.into.empty())
+    own.into = own.into.subspan((gap.lba - own.lba) * kSectorBytes, gap.sectors * kSectorBytes);
+  own.lba = gap.lba;
+  own.sectors = static_cast<std::uint32_t>(gap.sectors);
+  send(backend, own);
+  return true;
+}
+
+void Nvram::State::lay_kept_over(const BackendRequest& backend) const {
+  const Request& request = backend.command.request;
+  if (request.into.empty()) return;
+  for (const SectorRange& run : backend.kept) {
+    const std::span<const std::byte> from =
+        std::span(backend.bytes)
+            .subspan((run.lba - backend.hull.lba) * kSectorBytes, run.sectors * kSectorBytes);
+    std::memcpy(request.into.data() + (run.lba - request.lba) * kSectorBytes, from.data(), from.size());
+  }
+}
+
+void Nvram::State::send_through(Command command) {
+  if (command.request.op != Op::trim) ++nvram_counters.write_throughs;
+  BackendRequest& backend = take_backend_request(Job::through);
+  backend.range = inside(command.request);
+  blocks.drop_clean(backend.range);
+  through.push_back(&backend);
+  Request own = command.request;
+  own.fua = own.op != Op::trim && (own.fua || below_volatile);
+  backend.command = command;
+  send(backend, own);
+}
+
+void Nvram::State::send_flush(Command command) {
+  if (battery == BatteryState::dead && blocks.dirty_sectors() + blocks.leaving_sectors() > 0) {
+    if (blocks.failed_blocks() > 0) return finish(command, Status::medium_error);
+    flushes.push_back(command);
+    return;
+  }
+  if (characteristics.volatile_cache) return pass(command);
+  finish(command, Status::ok);
+}
+
+void Nvram::State::backend_request_done(BackendRequest& backend, const Completion& completion) {
+  if (backend.generation != intake.generation()) {  // the power went meanwhile; the host has its answer
+    backend.busy = false;
+    free_backend_requests.push_back(&backend);
+    return;
+  }
+  store_failed |= completion.status == Status::store_error;
+  if (backend.job == Job::through && backend.command.request.op == Op::trim && below_volatile &&
+      !backend.flushing && completion.status == Status::ok) {
+    backend.flushing = true;
+    Request flush;
+    flush.op = Op::flush;
+    send(backend, flush);
+    return;
+  }
+  if (backend.job == Job::read && read_goes_on(backend, completion.status)) return;
+  const Command command = backend.command;
+  const Job job = backend.job;
+  if (job == Job::destage) {
+    destage_done(backend.range, completion.status);
+  } else if (job == Job::through) {
+    through_done(backend, completion.status);
+  } else if (job == Job::read && completion.status == Status::ok) {
+    lay_kept_over(backend);
+  }
+  backend.busy = false;
+  free_backend_requests.push_back(&backend);
+  const std::uint64_t then = intake.generation();
+  if (job != Job::destage) {
+    Command answered = command;
+    const TimeNs overhead_ns = answered.breakdown.overhead_ns;
+    answered.breakdown = completion.breakdown;
+    answered.breakdown.overhead_ns += overhead_ns;
+    answered.breakdown.cache_hit = false;
+    finish(answered, completion.status);
+  }
+  if (then == intake.generation()) pump();
+}
+
+void Nvram::State::through_done(BackendRequest& backend, Status status) {
+  through.erase(std::find(through.begin(), through.end(), &backend));
+  if (status != Status::ok) return;  // what was promised before is still there
+  blocks.drop(backend.range);
+  const Request& request = backend.command.request;
+  std::span<const std::byte> data = request.data;
+  if (!data.empty()) {
+    data =
+        data.subspan((backend.range.lba - request.lba) * kSectorBytes, backend.range.sectors * kSectorBytes);
+  }
+  observer.media_written(device, simulation.now(),
+                         {request.id, backend.range.lba, static_cast<std::uint32_t>(backend.range.sectors),
+                          MediaWrite::Outcome::written, data});
+}
+
+// ---- the public face
+
+Nvram::Nvram(NvramOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Nvram::~Nvram() = default;
+
+const Characteristics& Nvram::characteristics() const {
+  return state_->characteristics;
+}
+
+DeviceCounters Nvram::counters() const {
+  DeviceCounters all = state_->intake.counters();
+  all.busy_ns = state_->busy.total_ns(state_->simulation.now());
+  return all;
+}
+
+void Nvram::submit(const Request& request, Initiator& initiator) {
+  state_->submit(request, initiator);
+}
+void Nvram::power_cut() {
+  state_->power_cut();
+}
+void Nvram::power_on() {
+  state_->power_on();
+}
+
+NvramCounters Nvram::nvram_counters() const {
+  NvramCounters all = state_->nvram_counters;
+  all.dirty_sectors = state_->blocks.dirty_sectors() + state_->blocks.leaving_sectors();
+  return all;
+}
+
+void Nvram::count_kinds(NvramKindOf kind_of) {
+  state_->kind_of = std::move(kind_of);
+}
+
+const NvramKinds& Nvram::kinds() const {
+  return state_->kinds;
+}
+
+std::optional<TimeNs> Nvram::quiet_since() const {
+  const bool waits = state_->profile.idle_delay_ns > 0 && nvram_counters().dirty_sectors > 0;
+  return waits ? std::nullopt : state_->busy.idle_since();
+}
+
+void Nvram::shut_down() {
+  State& state = *state_;
+  if (!state.intake.powered()) return;
+  const auto dirty = [&] { return nvram_counters().dirty_sectors > 0; };
+  if (dirty()) {
+    state.observer.incident(state.device, state.simulation.now(), "shutdown: the cache is written back");
+    state.shutting_down = true;
+    state.consider_destage();
+    state.update_busy();
+    // What below refuses stays: a failed block is not written again before the next power-on.
+    const auto working = [&] {
+      return state.current || state.backend_requests.size() > state.free_backend_requests.size();
+    };
+    while (dirty() && state.intake.powered() && working() && state.simulation.run_next()) {
+    }
+    state.shutting_down = false;
+  }
+  state.below->shut_down();
+}
+
+BatteryState Nvram::battery() const {
+  return state_->battery;
+}
+
+NvramState Nvram::state() const {
+  if (state_->battery == BatteryState::dead) return NvramState::down;
+  const bool error = state_->battery == BatteryState::low || state_->blocks.failed_blocks() > 0;
+  return error ? NvramState::error : NvramState::up;
+}
+
+Device& Nvram::below() {
+  return *state_->below;
+}
+
+}  // namespace headcrash::model

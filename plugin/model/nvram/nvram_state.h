@@ -1,0 +1,127 @@
+#pragma once
+// The inside of a battery-backed cache, shared by nvram.cc (requests) and nvram_write_back.cc (write-back,
+// battery, power).
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "plugin/base/random.h"
+#include "plugin/model/core/busy_time.h"
+#include "plugin/model/nvram/nvram.h"
+#include "plugin/model/nvram/nvram_blocks.h"
+#include "plugin/model/core/request_intake.h"
+
+namespace headcrash::model {
+
+struct Nvram::State final : EventTarget {
+  enum class Event : std::uint64_t { serviced, idle };
+  static constexpr unsigned kEventBits = 1;
+  struct Command : HostCommand {
+    bool decoded = false;  ///< has had its command_ns
+    bool waited = false;
+  };
+  enum class Route : std::uint8_t { nothing, cache, through, read, outside, flush };
+  enum class Job : std::uint8_t { destage, read, through, pass };
+  /// A request to what is below; pooled, never moves, and keeps its buffers until it is answered.
+  struct BackendRequest final : Initiator {
+    explicit BackendRequest(State& owner) : state(owner) {}
+    void completed(const Completion& completion) override { state.backend_request_done(*this, completion); }
+    State& state;
+    Job job = Job::pass;
+    bool busy = false;
+    bool flushing = false;  ///< the flush after a trim
+    std::uint64_t generation = 0;
+    Command command;                ///< all but destage
+    SectorRange range;              ///< of the cache that it is about
+    SectorRange hull;               ///< read: what is asked of below
+    std::vector<SectorRange> kept;  ///< read: what was in the cache of the hull; `bytes` holds it
+    bool in_pieces = false;         ///< read: the hull could not be read as a whole
+    std::deque<SectorRange> gaps;   ///< ... and these, of which nothing was in the cache, are still to come
+    std::vector<std::byte> bytes;
+  };
+
+  explicit State(NvramOptions&& options);
+
+  // nvram.cc: requests
+  void submit(const Request& request, Initiator& initiator);
+  Route route(const Request& request) const;
+  SectorRange inside(const Request& request) const;
+  bool may_start(const Command& command) const;
+  void begin_next();
+  void serviced();
+  void serve(Command command);
+  void copy_in(Command& command, std::uint32_t sectors);
+  void wait(Command command, bool first);
+  void read(Command command);
+  bool read_goes_on(BackendRequest& backend, Status status);
+  void lay_kept_over(const BackendRequest& backend) const;
+  void send_through(Command command);
+  void send_flush(Command command);
+  void pass(Command command);
+  void retry_waiting();
+  void finish(const Command& command, Status status);
+  void pump();
+
+  // ... and backend requests to what is below
+  BackendRequest& take_backend_request(Job job);
+  void send(BackendRequest& backend, const Request& request);
+  void backend_request_done(BackendRequest& backend, const Completion& completion);
+  void through_done(BackendRequest& backend, Status status);
+  bool locked(const SectorRange& range) const;
+
+  // nvram_write_back.cc: write-back
+  bool destage_wanted();
+  void consider_destage();
+  std::optional<SectorRange> next_destage() const;
+  SectorRange joined(SectorRange run) const;
+  void destage_done(const SectorRange& range, Status status);
+
+  // ... battery and power, events
+  void refresh_battery();
+  void power_cut();
+  void power_on();
+  void keep_part_of_copy();
+  void lose_contents(const char* why);
+  void schedule(TimeNs at, Event event);
+  void on_event(std::uint64_t tag) override;
+  void update_busy();
+
+  const NvramProfile profile;
+  Simulation& simulation;
+  Observer& observer;
+  const std::unique_ptr<Device> below;
+  const bool has_bytes;
+  const DeviceId device;
+  RequestIntake intake;
+  DeviceFaults* const faults;
+  SectorRange range;  ///< what is cached
+  bool below_volatile = false;
+  Characteristics characteristics;
+  NvramCounters nvram_counters;
+  NvramKindOf kind_of;  ///< empty: nobody wants to know
+  NvramKinds kinds = {};
+  NvramBlocks blocks;
+
+  std::deque<Command> queue;
+  std::optional<Command> current;  ///< in the copy engine
+  TimeNs copy_from = 0;            ///< when the copying of `current` begins
+  std::deque<Command> waiting;     ///< writes, in order
+  std::deque<Command> flushes;     ///< wait for the cache to be empty (battery dead)
+  std::deque<BackendRequest> backend_requests;
+  std::vector<BackendRequest*> free_backend_requests;
+  std::vector<BackendRequest*> through;  ///< those that hold their range
+  std::uint32_t destages_under_way = 0;
+
+  BatteryState battery = BatteryState::ok;
+  bool draining = false;       ///< between the high and the low water mark
+  bool idle_draining = false;  ///< the host is quiet
+  bool shutting_down = false;  ///< everything is written back
+  bool store_failed = false;
+  TimeNs off_since = 0;
+  std::uint64_t idle_epoch = 0;
+  Random random;
+  BusyTime busy;
+};
+
+}  // namespace headcrash::model

@@ -1,0 +1,25 @@
+// The conversion between wall and model time (clock.h).
+#include "plugin/servers/emulation/clock.h"
+
+#include <cmath>
+
+namespace headcrash::emulation {
+namespace {
+
+constexpr WallNs kFarthest =
+    model::kNever / 4;  ///< beyond it an instant is as good as never, and sums still fit
+
+}  // namespace
+
+model::TimeNs ClockAnchor::model_at(WallNs when) const {
+  if (slowdown == 1) return model + (when - wall);
+  return model + static_cast<model::TimeNs>(std::floor(static_cast<long double>(when - wall) / slowdown));
+}
+
+WallNs ClockAnchor::wall_at(model::TimeNs when) const {
+  const long double passed =
+      slowdown == 1 ? when - model : std::ceil(static_cast<long double>(when - model) * slowdown);
+  return wall + (passed > kFarthest ? kFarthest : static_cast<WallNs>(passed));
+}
+
+}  // namespace headcrash::emulation

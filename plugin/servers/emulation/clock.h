@@ -1,0 +1,33 @@
+#pragma once
+// Model time beside the host's monotonic clock, which may run K times faster.
+
+#include <ctime>
+
+#include "plugin/model/core/simulation.h"
+#include "plugin/profiles/clock_text.h"
+
+namespace headcrash::emulation {
+
+using WallNs = std::int64_t;  ///< nanoseconds of CLOCK_MONOTONIC
+
+inline WallNs wall_now() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return WallNs{now.tv_sec} * model::kSecondNs + now.tv_nsec;
+}
+
+using profiles::Clock;
+using profiles::clock_text;
+using profiles::parse_clock;
+
+/// The line that ties model time to wall time from one change of the clock to the next.
+struct ClockAnchor {
+  WallNs wall = 0;
+  model::TimeNs model = 0;
+  double slowdown = 1;
+
+  model::TimeNs model_at(WallNs when) const;  ///< rounded down
+  WallNs wall_at(model::TimeNs when) const;   ///< rounded up: never before the modelled instant
+};
+
+}  // namespace headcrash::emulation

@@ -1,0 +1,186 @@
+// What a line of the control socket asks for (control.h).
+#include "plugin/servers/emulation/control.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+
+#include "plugin/base/error_text.h"
+#include "plugin/base/strict_json.h"
+
+namespace headcrash::emulation {
+namespace {
+
+using base::number_of;
+using base::optional_text;
+using base::text_of;
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kTimeoutMsMax = 24ULL * 3600 * 1000;
+
+Result<void> only_keys(const json& object, std::initializer_list<const char*> allowed) {
+  return base::only_keys(object, allowed, "see CONTROL.md or the man page");
+}
+
+Result<Command> parse_cut(const json& object) {
+  if (auto keys = only_keys(object, {"power", "when"}); !keys) return pass_on(keys);
+  if (!object.contains("when")) return CutNow{};
+  auto text = text_of(object, "when", "use a trigger such as after-ms:20");
+  if (!text) return pass_on(text);
+  auto trigger = model::parse_cut_trigger(*text);
+  if (!trigger) return tl::unexpected(base::within("when", trigger.error()));
+  return ArmCut{std::move(*text), std::move(*trigger)};
+}
+
+Result<Command> parse_wait(const json& object) {
+  if (auto keys = only_keys(object, {"power", "timeout_ms"}); !keys) return pass_on(keys);
+  const auto timeout = object.find("timeout_ms");
+  if (timeout == object.end() || !timeout->is_number_unsigned() ||
+      timeout->get<std::uint64_t>() > kTimeoutMsMax)
+    return fail("timeout_ms", "is missing or not a whole number", fmt::format("give 0 to {}", kTimeoutMsMax));
+  return WaitCut{milliseconds(timeout->get<std::uint64_t>())};
+}
+
+Result<Command> parse_power(const json& object) {
+  constexpr const char* kRemedy = "use cut, disarm, on, status or wait-cut";
+  auto verb = text_of(object, "power", kRemedy);
+  if (!verb) return pass_on(verb);
+  if (*verb == "cut") return parse_cut(object);
+  if (*verb == "wait-cut") return parse_wait(object);
+  if (auto keys = only_keys(object, {"power"}); !keys) return pass_on(keys);
+  if (*verb == "disarm") return Disarm{};
+  if (*verb == "on") return PowerOn{};
+  if (*verb == "status") return AskPower{};
+  return fail("power", fmt::format("\"{}\" is not a power command", verb->substr(0, 64)), kRemedy);
+}
+
+Result<Command> parse_mark(const json& object) {
+  if (auto keys = only_keys(object, {"mark"}); !keys) return pass_on(keys);
+  auto text = text_of(object, "mark", "give the text of the mark");
+  if (!text) return pass_on(text);
+  if (text->empty() || text->size() > kMarkBytesMax || text->find('\0') != std::string::npos)
+    return fail("mark", fmt::format("has {} bytes or a NUL in it", text->size()),
+                fmt::format("use 1 to {} bytes without NUL", kMarkBytesMax));
+  return PutMark{std::move(*text)};
+}
+
+Result<Command> parse_clock_command(const json& object) {
+  if (auto keys = only_keys(object, {"clock"}); !keys) return pass_on(keys);
+  auto text = text_of(object, "clock", "use off, real or real:K");
+  if (!text) return pass_on(text);
+  auto clock = parse_clock(text->substr(0, 64));
+  if (!clock) return pass_on(clock);
+  return SetClock{*clock};
+}
+
+Result<Command> parse_statistics(const json& object) {
+  constexpr const char* kRemedy = "use read or take";
+  if (auto keys = only_keys(object, {"stats"}); !keys) return pass_on(keys);
+  auto verb = text_of(object, "stats", kRemedy);
+  if (!verb) return pass_on(verb);
+  if (*verb == "read") return AskStatistics{Emulation::Interval::goes_on};
+  if (*verb == "take") return AskStatistics{Emulation::Interval::starts_anew};
+  return fail("stats", fmt::format("\"{}\" is not a statistics command", verb->substr(0, 64)), kRemedy);
+}
+
+std::optional<model::FaultKind> kind_of(std::string_view name) {
+  for (auto kind = model::FaultKind::latent_error; kind <= model::FaultKind::battery_dead;
+       kind = static_cast<model::FaultKind>(static_cast<int>(kind) + 1))
+    if (model::fault_kind_name(kind) == name) return kind;
+  return std::nullopt;
+}
+
+Result<Command> parse_clear_faults(const json& object) {
+  if (auto keys = only_keys(object, {"fault", "device", "kind"}); !keys) return pass_on(keys);
+  auto device = optional_text(object, "device", "name a device, or leave it out for all");
+  if (!device) return pass_on(device);
+  auto kind = optional_text(object, "kind", "name a kind of fault, or leave it out for all");
+  if (!kind) return pass_on(kind);
+  ClearFaults clear{std::move(*device), std::nullopt};
+  if (*kind) {
+    clear.kind = kind_of(**kind);
+    if (!clear.kind)
+      return fail("kind", fmt::format("\"{}\" is not a kind of fault", (*kind)->substr(0, 64)),
+                  "use one of the man page, for example dead");
+  }
+  return clear;
+}
+
+Result<Command> parse_fault_command(const json& object) {
+  constexpr const char* kRemedy = "use add, clear or list";
+  auto verb = text_of(object, "fault", kRemedy);
+  if (!verb) return pass_on(verb);
+  if (*verb == "clear") return parse_clear_faults(object);
+  if (*verb == "list") {
+    if (auto keys = only_keys(object, {"fault"}); !keys) return pass_on(keys);
+    return ListFaults{};
+  }
+  if (*verb != "add")
+    return fail("fault", fmt::format("\"{}\" is not a fault command", verb->substr(0, 64)), kRemedy);
+  if (auto keys = only_keys(object, {"fault", "spec"}); !keys) return pass_on(keys);
+  auto spec = text_of(object, "spec", "write KIND:DEVICE,... as in the man page");
+  if (!spec) return pass_on(spec);
+  auto fault = model::parse_fault(*spec);
+  if (!fault) return tl::unexpected(base::within("spec", fault.error()));
+  return AddFault{std::move(*fault)};
+}
+
+Result<Command> parse_array_command(const json& object) {
+  using Verb = ArrayOrder::Verb;
+  constexpr const char* kRemedy = "use status, fail, rebuild, scrub, repair, accept or rate";
+  constexpr std::uint64_t kMemberMax = 4095;
+  constexpr std::uint64_t kRateMax = 1'000'000'000'000;
+  static constexpr std::pair<const char*, Verb> kVerbs[] = {
+      {"status", Verb::status}, {"fail", Verb::fail},     {"rebuild", Verb::rebuild}, {"scrub", Verb::scrub},
+      {"repair", Verb::repair}, {"accept", Verb::accept}, {"rate", Verb::rate}};
+  auto verb = text_of(object, "array", kRemedy);
+  if (!verb) return pass_on(verb);
+  const auto* const named =
+      std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const auto& v) { return *verb == v.first; });
+  if (named == std::end(kVerbs))
+    return fail("array", fmt::format("\"{}\" is not an array command", verb->substr(0, 64)), kRemedy);
+  ArrayOrder order{.verb = named->second};
+  const bool of_member = order.verb == Verb::fail || order.verb == Verb::rebuild;
+  const bool of_rate = order.verb == Verb::rate;
+  // A key that the verb does not have is refused under its own name.
+  if (auto keys = only_keys(object, {"array", "device", of_member ? "member" : "array",
+                                     of_rate ? "bytes_per_second" : "array"});
+      !keys)
+    return pass_on(keys);
+  auto device = optional_text(object, "device", "name an array, or leave it out if there is only one");
+  if (!device) return pass_on(device);
+  order.device = std::move(*device);
+  if (of_member) {
+    auto member = number_of(object, "member", kMemberMax);
+    if (!member) return pass_on(member);
+    order.member = static_cast<std::size_t>(*member);
+  }
+  if (of_rate) {
+    auto rate = number_of(object, "bytes_per_second", kRateMax);
+    if (!rate) return pass_on(rate);
+    order.bytes_per_second = *rate;
+  }
+  return order;
+}
+
+}  // namespace
+
+Result<Command> parse_command(std::string_view line) {
+  const json object = json::parse(line, nullptr, false);
+  if (!object.is_object()) return fail("request", "is not a JSON object", "send one object a line");
+  if (object.contains("power")) return parse_power(object);
+  if (object.contains("clock")) return parse_clock_command(object);
+  if (object.contains("mark")) return parse_mark(object);
+  if (object.contains("stats")) return parse_statistics(object);
+  if (object.contains("fault")) return parse_fault_command(object);
+  if (object.contains("array")) return parse_array_command(object);
+  if (object.contains("state"))
+    return fail("state", "is for a server of crash states, and this one emulates hardware",
+                "start another one with states=N");
+  return fail("request", "has no command in it", "use power, clock, mark, stats, fault or array");
+}
+
+}  // namespace headcrash::emulation

@@ -1,0 +1,21 @@
+#pragma once
+// Which hardware a server's parameters ask for: one device hd0 of any profile, or the devices of a machine
+// file.
+
+#include <string>
+#include <vector>
+
+#include "plugin/servers/emulation/settings.h"
+#include "plugin/profiles/build.h"
+
+namespace headcrash::emulation {
+
+struct Hardware {
+  profiles::Plan plan;
+  std::vector<model::FaultSpec> faults;  ///< of the machine file, then those of the parameters
+};
+
+/// Reads profiles and plans devices. Errors name the parameter.
+Result<Hardware> load_hardware(const Settings& settings);
+
+}  // namespace headcrash::emulation

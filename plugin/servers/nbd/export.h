@@ -1,0 +1,87 @@
+#pragma once
+// What a connection is attached to, as NBD's callbacks see it (exports.cc): a disk of some kind, or marks.
+// Two servers fill the table: the one of emulated hardware (emulated_exports.cc) and the one of crash states
+// (stage_exports.cc).
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugin/base/result.h"
+#include "plugin/servers/emulation/answer.h"
+#include "plugin/servers/emulation/mark_disk.h"
+#include "plugin/media/written_map.h"
+#include "plugin/model/core/device.h"
+
+namespace headcrash::stages {
+class StageServer;
+}
+
+namespace headcrash::emulation {
+class Emulation;
+}
+
+namespace headcrash::nbd {
+
+inline constexpr std::uint32_t kMaximumRequestBytes = 32U << 20;
+inline constexpr std::uint32_t kPreferredBytesMin = 4096;
+
+/// What NBD's negotiation asks for. It does not change while the connection lasts.
+struct ExportTraits {
+  std::uint64_t bytes = 0;
+  std::uint32_t preferred_bytes = kPreferredBytesMin, maximum_bytes = kMaximumRequestBytes;
+  bool rotational = false;
+  bool trim = false;
+  bool trim_zeroes = true;  ///< what was trimmed reads as zeroes
+  bool zero = true;         ///< write_zeroes can be asked for
+  bool fast_zero = false;   ///< and costs less than writing
+  bool cache = true;
+  bool extents = false;  ///< written() knows something
+  bool shared = true;    ///< all connections to the export see one disk
+};
+
+class Export {
+ public:
+  virtual ~Export() = default;
+  virtual const ExportTraits& traits() const = 0;
+  virtual std::string description() const = 0;
+  /// In the log, which tells failures of one from those of another by it.
+  virtual std::string name() const { return description(); }
+  /// Whole sectors; a request that nbdkit has checked against traits().
+  virtual emulation::Answer serve(const model::Request& request) = 0;
+  /// From `lba` on, for at most `limit` sectors; only with traits().extents.
+  virtual media::WrittenMap::Run written(std::uint64_t /*lba*/, std::uint64_t limit) { return {limit, true}; }
+};
+
+struct ListedExport {
+  std::string name, description;
+};
+
+class ExportTable {
+ public:
+  virtual ~ExportTable() = default;
+  virtual std::vector<ListedExport> list() const = 0;
+  virtual std::string default_name() const = 0;
+  virtual Result<std::unique_ptr<Export>> open(std::string_view name) = 0;
+};
+
+/// An export that takes marks (plugin/servers/emulation/mark_disk.h).
+class MarkExport : public Export {
+ public:
+  const ExportTraits& traits() const override { return traits_; }
+
+ private:
+  ExportTraits traits_{.bytes = emulation::kMarkDiskBytes,
+                       .preferred_bytes = model::kSectorBytes,
+                       .maximum_bytes = emulation::kMarkDiskBytes,
+                       .zero = false,
+                       .cache = false};
+};
+
+// The servers outlive their tables.
+std::unique_ptr<ExportTable> exports_of(emulation::Emulation& emulation);
+std::unique_ptr<ExportTable> exports_of(stages::StageServer& server);
+
+}  // namespace headcrash::nbd

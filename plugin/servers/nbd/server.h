@@ -1,0 +1,70 @@
+#pragma once
+// What the plugin's callbacks share: the one server of this process, and how errors leave a callback.
+
+#define NBDKIT_API_VERSION 2
+#include <nbdkit-plugin.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <type_traits>
+
+#include "plugin/servers/emulation/served_machine.h"
+#include "plugin/servers/emulation/settings.h"
+#include "plugin/servers/nbd/export.h"
+#include "plugin/stages/stage_server.h"
+#include "plugin/servers/timetravel/served_stages.h"
+
+namespace headcrash::nbd {
+
+struct Server {
+  emulation::Settings settings;
+  std::optional<emulation::Hardware> hardware;               ///< until the machine takes it
+  std::unique_ptr<emulation::ServedMachine> machine;         ///< either this
+  std::unique_ptr<stages::StageServer> stages;               ///< or these
+  std::unique_ptr<timetravel::ServedStages> virtual_stages;  ///< their other face, ends before them
+  std::unique_ptr<emulation::ControlSocket> control;         ///< of the stages
+  std::unique_ptr<ExportTable> exports;
+  emulation::FailureLog failures;
+  std::thread watcher;
+};
+
+/// A plain pointer and never destroyed by exit(): the parent of nbdkit's fork exits too, and must not flush
+/// the recording or remove the socket that its child still uses.
+extern Server* server;
+
+/// Fills in the callbacks of connections and requests (exports.cc).
+void add_export_callbacks(struct nbdkit_plugin& plugin);
+
+/// Runs a callback's body; no exception leaves it.
+template <typename Body>
+auto guarded(Body body) noexcept -> decltype(body()) {
+  using Returned = decltype(body());
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    nbdkit_error("headcrash: %s", error.what());
+  } catch (...) {
+    nbdkit_error("headcrash: an unknown exception");
+  }
+  if constexpr (std::is_pointer_v<Returned>) {
+    return nullptr;
+  } else if constexpr (!std::is_void_v<Returned>) {
+    nbdkit_set_error(ENOMEM);
+    return -1;
+  }
+}
+
+inline int refuse(const Error& error) {
+  nbdkit_error("%s", error.message().c_str());
+  return -1;
+}
+
+inline int answer_errno(int error) {
+  if (error == 0) return 0;
+  nbdkit_set_error(error);
+  return -1;
+}
+
+}  // namespace headcrash::nbd

@@ -1,0 +1,126 @@
+// Chains, commands and answers of one disk (guest_disk.h).
+#include "plugin/servers/timetravel/guest_disk.h"
+
+#include <sys/socket.h>
+
+#include <utility>
+
+namespace headcrash::timetravel {
+
+using vhost::Ring;
+
+namespace {
+
+constexpr std::uint32_t kLooks = 1;  ///< in a kick's number; the rest is the time
+
+}  // namespace
+
+GuestDisk::GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop)
+    : listener_(std::move(listener)), connect_(std::move(connect)), kick_(std::move(kick)), stop_(stop) {}
+
+GuestDisk::~GuestDisk() = default;
+
+Result<void> GuestDisk::accept() {
+  base::Descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!client.is_open()) return {};
+  auto served = connect_();
+  if (!served) return pass_on(served);
+  served_ = std::make_shared<const Served>(std::move(*served));
+  client_ = std::move(client);
+  ++client_number_;
+  connection_.emplace(client_.get(), stop_);
+  backend_.emplace(*connection_, served_->shape, std::uint16_t{1});
+  return {};
+}
+
+void GuestDisk::disconnect() {
+  backend_.reset();
+  connection_.reset();
+  client_.reset();
+  served_.reset();
+  ++client_number_;
+}
+
+Result<bool> GuestDisk::on_message() {
+  auto received = connection_->receive();
+  if (!received) return pass_on(received);
+  if (!*received) return false;
+  if ((*received)->header.verb != vhost::Verb::vring_kick) {
+    if (auto done = backend_->handle(**received); !done) return pass_on(done);
+    return true;
+  }
+  if (auto done = backend_->obey(**received); !done) return pass_on(done);
+  const std::uint32_t number = std::get<vhost::RingState>((*received)->payload).value;
+  kick_.told(number / 2);
+  if (!backend_) return false;  // the guest was given up
+  if (auto taken = take_chains(); !taken) return pass_on(taken);
+  looks_ = (number & kLooks) != 0;
+  kick_.submitted(*this);
+  looks_ = false;
+  if (!backend_) return false;  // the guest was given up meanwhile
+  if (auto told = backend_->acknowledge(**received); !told) return pass_on(told);
+  return true;
+}
+
+Result<void> GuestDisk::take_chains() {
+  for (Ring& ring : backend_->rings()) {
+    if (!ring.runs() || !ring.look) continue;
+    ring.look = false;
+    if (!backend_->memory()) return fail("vhost-user", "a ring is kicked before memory was shared");
+    while (true) {
+      auto chain = backend_->take(ring);
+      if (!chain) return pass_on(chain);
+      if (!*chain) break;
+      auto command = vhost::Command::begin(backend_->memory(), std::move(**chain), served_->shape);
+      if (!command) return pass_on(command);
+      inside_.emplace_back(*this, std::move(*command), ring);
+      Inside& added = inside_.back();
+      added.at = std::prev(inside_.end());
+      added.memory = backend_->memory();
+      if (submit_next(added)) note_completed(added);
+    }
+  }
+  return {};
+}
+
+bool GuestDisk::submit_next(Inside& inside) {
+  while (const model::Request* request = inside.command.next()) {
+    const std::optional<int> error = inside.served->serve(*request, inside);
+    if (!error) return false;
+    inside.command.answered(*error);
+  }
+  return true;
+}
+
+Result<void> GuestDisk::hand_back() {
+  Result<void> result;
+  const std::vector<Inside*> completed = take_completed();
+  std::vector<Ring*> told;
+  for (Inside* one : completed) {
+    if (one->completion) {
+      const model::Completion completion = *std::exchange(one->completion, std::nullopt);
+      one->command.answered(one->served->account(*one->command.next(), completion));
+      if (!submit_next(*one)) continue;
+    }
+    if (one->memory_of == client_number_ && backend_ && result) {
+      const auto wanted = give_back(*one);
+      if (!wanted) result = pass_on(wanted);
+      if (wanted && *wanted && (told.empty() || told.back() != one->ring)) told.push_back(one->ring);
+    }
+    inside_.erase(one->at);
+  }
+  if (!result) return result;
+  if (looks_) return {};
+  for (const Ring* ring : told)
+    if (auto heard = backend_->interrupt(*ring); !heard) return heard;
+  return {};
+}
+
+/// True: the driver wants to be told.
+Result<bool> GuestDisk::give_back(Inside& inside) {
+  const auto written = inside.command.finish();
+  if (!written) return pass_on(written);
+  return inside.ring->split.give_back(*inside.memory, inside.command.head(), *written);
+}
+
+}  // namespace headcrash::timetravel

@@ -1,0 +1,45 @@
+// A calendar for each stage (served_stages.h).
+#include "plugin/servers/timetravel/served_stages.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+namespace headcrash::timetravel {
+namespace {
+
+constexpr const char* kDisk = "disk";  // the first: its name is not in its socket's
+
+}  // namespace
+
+Result<std::unique_ptr<ServedStages>> ServedStages::listen(const std::filesystem::path& socket,
+                                                           std::size_t stages) {
+  auto self = std::make_unique<ServedStages>();
+  for (std::size_t i = 0; i < stages; ++i) {
+    auto calendar =
+        Calendar::listen(base::socket_beside(socket, std::to_string(i)), {kDisk, virtual_guest::kLogSuffix});
+    if (!calendar) return pass_on(calendar);
+    self->stages_.push_back({nullptr, std::move(*calendar)});
+  }
+  return self;
+}
+
+Result<void> ServedStages::start(stages::StageServer& server, const Calendar::Log& log) {
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const auto stage = server.stage(i);
+    if (!stage) return pass_on(stage);
+    Served& served = stages_[i];
+    served.hardware = std::make_unique<StageHardware>(
+        **stage, std::vector<std::optional<std::string>>{std::nullopt, virtual_guest::kLogSuffix});
+    const auto told = [log, i](const std::string& line) { log(fmt::format("stage {}: {}", i, line)); };
+    if (auto started = served.calendar->start(*served.hardware, {}, told); !started) return started;
+  }
+  return {};
+}
+
+void ServedStages::stop() {
+  for (const Served& served : stages_) served.calendar->stop();
+}
+
+}  // namespace headcrash::timetravel

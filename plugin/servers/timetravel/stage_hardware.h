@@ -1,0 +1,64 @@
+#pragma once
+// A stage for crash states (plugin/stages/stage.h) as the disks of a guest in virtual time. What the stage makes of the
+// guest's writes is recorded in that time.
+//
+//   a read             takes no time
+//   a write or flush   takes what the stage's AnswerDelay says while it is recorded, and otherwise none
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/stages/stage.h"
+#include "plugin/servers/timetravel/hardware.h"
+
+namespace headcrash::timetravel {
+
+class StageHardware final : public Hardware {
+ public:
+  /// `faces`: by which names the stage's disks are asked for; none: its first. The stage must outlive this, takes this clock,
+  /// and is not loaded yet.
+  StageHardware(stages::Stage& stage, std::vector<std::optional<std::string>> faces);
+
+  std::size_t disk_count() const override { return faces_.size(); }
+  GuestDisk::Connect disk(std::size_t index) override;
+  GuestDisk::Connect marks() override;
+
+  model::TimeNs now() const override { return now_; }
+  std::optional<model::TimeNs> next_event() const override { return simulation_.next_event(); }
+  bool step(model::TimeNs until) override;
+
+  bool has_power() const override { return true; }
+  std::uint64_t power_cuts() const override { return 0; }
+
+ private:
+  using Connection = stages::Stage::Connection;
+
+  /// A request that has been served and not answered.
+  struct Inside final : model::EventTarget {
+    Inside(StageHardware& its_hardware, std::shared_ptr<Connection> its_connection,
+           const model::Request& its_request, model::Initiator& its_initiator)
+        : hardware(its_hardware),
+          connection(std::move(its_connection)),
+          request(its_request),
+          initiator(its_initiator) {}
+    void on_event(std::uint64_t) override;
+    StageHardware& hardware;
+    std::shared_ptr<Connection> connection;
+    model::Request request;
+    model::Initiator& initiator;
+    int error = 0;
+    std::list<Inside>::iterator at;
+  };
+
+  stages::Stage& stage_;
+  const std::vector<std::optional<std::string>> faces_;
+  model::Simulation simulation_;
+  std::atomic<model::TimeNs> now_ = 0;  ///< the simulation's, for other threads
+  std::list<Inside> inside_;
+};
+
+}  // namespace headcrash::timetravel

@@ -1,0 +1,201 @@
+// A stage as the disks of a guest in virtual time: what takes how long, and what is recorded of it.
+#include "plugin/servers/timetravel/stage_hardware.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "plugin/record/recording.h"
+#include "plugin/stages/testing/stage_fixture.h"
+
+namespace headcrash::timetravel {
+namespace {
+
+using model::TimeNs;
+using stages::filled;
+
+constexpr std::uint64_t kSectors = 4096, kLogSectors = 128;
+
+/// The guest's side of a disk: requests that are told when they have ended.
+class Client {
+ public:
+  Client(StageHardware& hardware, GuestDisk::Served served)
+      : hardware_(hardware), served_(std::move(served)) {}
+
+  struct Waiting : model::Initiator {
+    void completed(const model::Completion& with) override {
+      completion = with;
+      at = hardware->now();
+    }
+    StageHardware* hardware = nullptr;
+    model::Request request;
+    std::vector<std::byte> bytes;
+    std::optional<int> error;  ///< at once
+    std::optional<model::Completion> completion;
+    TimeNs at = 0;
+  };
+  Waiting& begin(model::Op op, std::uint64_t lba, char value = 'x') {
+    auto& waiting = *waiting_.emplace_back(std::make_unique<Waiting>());
+    waiting.hardware = &hardware_;
+    waiting.bytes = filled(value);
+    waiting.request.op = op;
+    waiting.request.lba = lba;
+    waiting.request.sectors = op == model::Op::flush ? 0 : 8;
+    if (op == model::Op::read) waiting.request.into = waiting.bytes;
+    if (op == model::Op::write) waiting.request.data = waiting.bytes;
+    waiting.error = served_.serve(waiting.request, waiting);
+    waiting.at = hardware_.now();
+    return waiting;
+  }
+  int error_of(const Waiting& waiting) { return served_.account(waiting.request, *waiting.completion); }
+
+ private:
+  StageHardware& hardware_;
+  GuestDisk::Served served_;
+  std::vector<std::unique_ptr<Waiting>> waiting_;
+};
+
+struct Fixture {
+  Fixture() : hardware(**server->stage(0), {std::nullopt, "log"}) {}
+  Client client(std::size_t disk = 0) { return {hardware, *hardware.disk(disk)()}; }
+  void finish() {
+    while (hardware.next_event()) hardware.step(model::kNever);
+  }
+  void mark(const std::string& text) {
+    auto bytes = filled('\0', 1);
+    std::ranges::transform(text, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+    model::Request request;
+    request.op = model::Op::write;
+    request.sectors = 1;
+    request.data = bytes;
+    Client::Waiting nobody;
+    EXPECT_EQ((*hardware.marks()()).serve(request, nobody), 0);
+  }
+  std::unique_ptr<stages::StageServer> server = stages::start_stages(1);
+  StageHardware hardware;
+};
+
+TEST(StageHardware, ADiskIsThereOnceSomethingIsLoaded) {
+  Fixture fixture;
+  const auto refused = fixture.hardware.disk(0)();
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("holds nothing yet"), std::string::npos);
+  load(*fixture.server, {.sectors = kSectors});
+  EXPECT_EQ((*fixture.hardware.disk(0)()).shape.sectors, kSectors);
+  EXPECT_TRUE((*fixture.hardware.disk(0)()).shape.trim);
+  EXPECT_FALSE((*fixture.hardware.disk(0)()).shape.trim_zeroes)
+      << "a trim of a used disk leaves what was there";
+  EXPECT_FALSE(fixture.hardware.disk(1)()) << "there is no log";
+  load(*fixture.server, {.sectors = kSectors, .log_sectors = kLogSectors});
+  EXPECT_EQ((*fixture.hardware.disk(1)()).shape.sectors, kLogSectors);
+  EXPECT_EQ((*fixture.hardware.marks()()).shape.sectors, 8U);
+}
+
+TEST(StageHardware, AClientThatHasGoneIsNotAttached) {
+  Fixture fixture;
+  load(*fixture.server, {.sectors = kSectors});
+  {
+    const auto attached = fixture.hardware.disk(0)();
+    EXPECT_FALSE(fixture.server->load({.sectors = 2 * kSectors}));
+  }
+  EXPECT_TRUE(fixture.server->load({.sectors = 2 * kSectors}));
+}
+
+TEST(StageHardware, WhatIsNotRecordedTakesNoTime) {
+  Fixture fixture;
+  load(*fixture.server, {.sectors = kSectors});
+  Client client = fixture.client();
+  EXPECT_EQ(client.begin(model::Op::write, 8, 'w').error, 0);
+  const auto& read = client.begin(model::Op::read, 8);
+  EXPECT_EQ(read.error, 0);
+  EXPECT_EQ(read.bytes, filled('w'));
+  EXPECT_FALSE(fixture.hardware.next_event());
+  EXPECT_FALSE(fixture.hardware.step(1000));
+  EXPECT_EQ(fixture.hardware.now(), 1000);
+  EXPECT_TRUE(fixture.server->load({.sectors = kSectors}));
+}
+
+TEST(StageHardware, ASlowWriteIsInsideUntilItIsAnswered) {
+  const TemporaryFolder folder;
+  Fixture fixture;
+  load(*fixture.server,
+       {.sectors = kSectors, .record = folder / "slow.hcrec", .delay = {.seed = 1, .most_us = 1'000'000}});
+  Client client = fixture.client();
+  const auto& write = client.begin(model::Op::write, 8, 'w');
+  ASSERT_EQ(write.error, std::nullopt);
+  EXPECT_FALSE(write.completion);
+  EXPECT_FALSE(fixture.server->load({.sectors = kSectors})) << "a request is inside";
+  const TimeNs due = *fixture.hardware.next_event();
+  EXPECT_FALSE(fixture.hardware.step(due - 1));
+  EXPECT_FALSE(write.completion);
+  EXPECT_EQ(client.begin(model::Op::read, 8).error, 0) << "reads are not recorded";
+  EXPECT_TRUE(fixture.hardware.step(due));
+  ASSERT_TRUE(write.completion);
+  EXPECT_EQ(write.at, due);
+  EXPECT_EQ(client.error_of(write), 0);
+  EXPECT_TRUE(fixture.server->load({.sectors = kSectors}));
+}
+
+TEST(StageHardware, WhatCannotBeDoneIsAnError) {
+  Fixture fixture;
+  load(*fixture.server, {.sectors = kSectors});
+  Client client = fixture.client();
+  EXPECT_EQ(client.begin(model::Op::read, kSectors).error, EINVAL);
+
+  const TemporaryFolder folder;
+  load(*fixture.server,
+       {.sectors = kSectors, .record = folder / "slow.hcrec", .delay = {.seed = 1, .most_us = 1'000'000}});
+  const auto& later = client.begin(model::Op::write, kSectors);
+  fixture.finish();
+  EXPECT_EQ(client.error_of(later), EIO);
+}
+
+/// A flush that is sent before its write was awaited finds it in flight; what is recorded is the guest's time.
+std::string record_slow_writes(const std::filesystem::path& path) {
+  Fixture fixture;
+  fixture.hardware.step(model::kSecondNs);  // a recording begins at its load
+  stages::LoadOrder order{.sectors = kSectors, .record = path, .delay = {.seed = 7, .most_us = 8000}};
+  load(*fixture.server, order);
+  Client client = fixture.client();
+  std::vector<const Client::Waiting*> all;
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    all.push_back(&client.begin(model::Op::write, i * 8));
+    if (i % 10 == 9) all.push_back(&client.begin(model::Op::flush, 0));
+  }
+  fixture.finish();
+  fixture.mark("all written");
+  EXPECT_TRUE((*fixture.server->stage(0))->seal());
+  const auto latest = std::ranges::max(all, {}, [](const auto* one) { return one->at; })->at;
+  EXPECT_LE(latest, model::kSecondNs + 8 * model::kMillisecondNs);
+  EXPECT_FALSE(std::ranges::is_sorted(all, {}, [](const auto* one) { return one->at; }))
+      << "answers overtake";
+  EXPECT_EQ(client.begin(model::Op::write, 0).error, 0) << "nothing is recorded any more";
+
+  auto reader = record::RecordingReader::open(path);
+  EXPECT_TRUE(reader);
+  bool in_flight = false;
+  std::size_t open = 0;
+  TimeNs last = 0;
+  while (const auto event = *reader->next()) {
+    EXPECT_GE(event->at, last);
+    last = event->at;
+    if (event->kind == record::Kind::ack) --open;
+    if (event->kind != record::Kind::submit) continue;
+    in_flight = in_flight || (event->op == model::Op::flush && open != 0);
+    ++open;
+  }
+  EXPECT_TRUE(in_flight);
+  EXPECT_EQ(open, 0U);
+  EXPECT_EQ(last, latest - model::kSecondNs) << "of the mark";
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(StageHardware, ASlowDiskIsRecordedInTheGuestsTimeTheSameEachTime) {
+  const TemporaryFolder folder;
+  const std::string first = record_slow_writes(folder / "first.hcrec");
+  EXPECT_EQ(first, record_slow_writes(folder / "second.hcrec"));
+}
+
+}  // namespace
+}  // namespace headcrash::timetravel

@@ -1,0 +1,56 @@
+#pragma once
+// The vhost-user face of an emulated machine: a socket for each of its disks and one for its marks.
+//
+//   SOCKET         the machine's first disk
+//   SOCKET.NAME    each of the others
+//   SOCKET.mark    4 KiB that take marks (plugin/servers/emulation/mark_disk.h)
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/base/listening_socket.h"
+#include "plugin/base/result.h"
+#include "plugin/servers/emulation/emulation.h"
+#include "plugin/servers/vhost/server.h"
+
+namespace headcrash::vhost {
+
+/// SOCKET and SOCKET.NAME as above, for the disks of a machine, which has at least one.
+std::vector<std::filesystem::path> disk_sockets_of(const std::filesystem::path& socket,
+                                                   const std::vector<std::string>& disks);
+
+class MachineServer {
+ public:
+  /// Lines about requests that failed and clients that were disconnected; from any thread.
+  using Log = std::function<void(const std::string&)>;
+
+  /// Listens for the disks of these names. REQUIRES: there are no other threads yet.
+  static Result<std::unique_ptr<MachineServer>> listen(const std::filesystem::path& socket,
+                                                       const std::vector<std::string>& disks);
+  ~MachineServer() { stop(); }
+  MachineServer(const MachineServer&) = delete;
+  MachineServer& operator=(const MachineServer&) = delete;
+
+  /// Serves `emulation`, which has those disks and must outlive this. Error: no thread can be started.
+  Result<void> start(emulation::Emulation& emulation, const SessionOptions& options, Log log);
+  /// Clients are disconnected when their requests have ended; so end those (Emulation::shut_down) first. The
+  /// sockets' files are gone then.
+  void stop();
+
+  const std::vector<std::filesystem::path>& disk_sockets() const { return disk_paths_; }
+  const std::filesystem::path& mark_socket() const { return mark_path_; }
+
+ private:
+  MachineServer() = default;
+
+  std::vector<std::filesystem::path> disk_paths_;
+  std::filesystem::path mark_path_;
+  std::vector<base::ListeningSocket> sockets_;  ///< of the disks, then of the marks; until start()
+  emulation::FailureLog failures_;
+  std::vector<std::unique_ptr<Server>> servers_;
+};
+
+}  // namespace headcrash::vhost

@@ -1,0 +1,90 @@
+#pragma once
+// Messages of the vhost-user protocol as bytes: those of a front-end (a virtual machine) that a block device
+// answers. A message is a header of three words (request, flags, bytes of payload) and a payload.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "plugin/base/result.h"
+#include "plugin/servers/vhost/guest_memory.h"
+
+namespace headcrash::vhost {
+
+inline constexpr std::size_t kMessageHeaderBytes = 12;
+inline constexpr std::size_t kPayloadBytesMax = 8 + kRegionsMax * 32;
+inline constexpr std::uint32_t kConfigBytesMax = 256;
+
+enum class Verb : std::uint32_t {
+  get_features = 1,
+  set_features = 2,
+  set_owner = 3,
+  reset_owner = 4,
+  set_mem_table = 5,
+  set_vring_num = 8,
+  set_vring_addr = 9,
+  set_vring_base = 10,
+  get_vring_base = 11,
+  set_vring_kick = 12,
+  set_vring_call = 13,
+  set_vring_err = 14,
+  get_protocol_features = 15,
+  set_protocol_features = 16,
+  get_queue_num = 17,
+  set_vring_enable = 18,
+  set_backend_req_fd = 21,
+  get_config = 24,
+  set_config = 25,
+  vring_kick = 35,
+};
+
+struct Header {
+  Verb verb = Verb::get_features;
+  bool needs_reply = false;
+  std::uint32_t payload_bytes = 0;
+};
+/// Error: another version of the protocol, a request that is not known, a payload that is too long.
+Result<Header> parse_header(std::span<const std::byte, kMessageHeaderBytes> bytes);
+
+struct Nothing {};
+struct Number {
+  std::uint64_t value = 0;
+};
+struct RingState {
+  std::uint32_t ring = 0, value = 0;
+};
+struct RingAddress {
+  std::uint32_t ring = 0;
+  std::uint64_t descriptors = 0, available = 0, used = 0;
+};
+/// Of set_vring_kick, _call and _err: whether a descriptor comes with it.
+struct RingDescriptor {
+  std::uint32_t ring = 0;
+  bool comes = false;
+};
+struct ConfigPart {
+  std::uint32_t offset = 0, bytes = 0;
+};
+using Payload = std::variant<Nothing, Number, RingState, RingAddress, RingDescriptor, ConfigPart,
+                             std::vector<MemoryRegion>>;
+
+/// Error: the payload has another length than the request's.
+Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes);
+
+/// In-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS): that chains of a ring have been handed back, for
+/// the channel on which the back-end asks. With `wants_ack` the front-end answers when it has seen it.
+std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack);
+/// Header and payload of that answer.
+inline constexpr std::size_t kAckBytes = kMessageHeaderBytes + 8;
+/// Error: it is none, or the front-end refused.
+Result<void> parse_ring_call_ack(std::span<const std::byte, kAckBytes> bytes);
+
+/// A reply to `verb`, header and payload.
+std::vector<std::byte> reply(Verb verb, std::span<const std::byte> payload);
+const char* verb_name(Verb verb);
+
+}  // namespace headcrash::vhost

@@ -1,0 +1,42 @@
+#pragma once
+// Serves the clients of one disk, one at a time: who comes while another is there waits until that one has gone.
+
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "plugin/base/descriptor.h"
+#include "plugin/base/listening_socket.h"
+#include "plugin/base/result.h"
+#include "plugin/servers/vhost/session.h"
+
+namespace headcrash::vhost {
+
+class Server {
+ public:
+  /// Told how a client has ended that did something wrong; from the server's thread.
+  using Report = std::function<void(const Error&)>;
+
+  static Result<std::unique_ptr<Server>> start(base::ListeningSocket socket, Disk disk,
+                                               const SessionOptions& options, Report report);
+  /// Removes the socket's file, takes no request any more, and waits for those that are inside.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  void begin_to_stop() const;  ///< takes no request any more
+
+ private:
+  Server() = default;
+  void run();
+  bool wait_for_client();
+
+  base::ListeningSocket listener_;
+  base::Descriptor stop_;
+  Disk disk_;
+  SessionOptions options_;
+  Report report_;
+  std::thread thread_;
+};
+
+}  // namespace headcrash::vhost

@@ -1,0 +1,192 @@
+// CSV and JUnit XML of a benchmark (bench_export.h). JUnit as build servers read it: testsuites of testsuites
+// of testcases with `failure`, `error` or `skipped` inside.
+#include "results/report/bench/bench_export.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+
+#include "results/report/bench/bench_answer.h"
+#include "results/report/frame/html.h"
+#include "results/report/bench/ranking.h"
+#include "results/report/frame/sql.h"
+#include "results/report/frame/whole_file.h"
+
+namespace headcrash::report {
+namespace {
+
+using Cells = std::vector<Value>;
+
+Value maybe(const std::optional<double>& value) {
+  return value ? Value(*value) : Value();
+}
+
+std::optional<double> low_of(const statistics::Comparison& c) {
+  return c.interval ? std::optional(c.interval->low) : std::nullopt;
+}
+std::optional<double> high_of(const statistics::Comparison& c) {
+  return c.interval ? std::optional(c.interval->high) : std::nullopt;
+}
+
+std::string_view status_of(Standing::Kind kind) {
+  switch (kind) {
+    case Standing::Kind::ranked:
+      return "ranked";
+    case Standing::Kind::cpu_bound:
+      return "cpu-bound";
+    case Standing::Kind::idle:
+      return "idle";
+    case Standing::Kind::unmeasured:
+      break;
+  }
+  return "failed";
+}
+
+SqlAnswer rankings(const Benchmark& bench) {
+  SqlAnswer table;
+  table.columns = {"device",      "workload",        "parameters", "scale",       "phase",
+                   "filesystem",  "variant",         "rank",       "state",       "ranked_by",
+                   "repetitions", "failed",          "mean_ms",    "mean_low_ms", "mean_high_ms",
+                   "median_ms",   "elapsed_mean_ms", "to_best",    "to_best_low", "to_best_high",
+                   "pairs",       "spread",          "busy_share", "marks",       "clock"};
+  for (const Contest& contest : bench.contests) {
+    for (const Entrant& entrant : contest.entrants) {
+      const Standing& s = entrant.standing;
+      const bool measured = s.kind != Standing::Kind::unmeasured, ranked = s.kind == Standing::Kind::ranked;
+      const auto number = [&](double value) { return measured ? Value(value) : Value(); };
+      const auto& interval = s.ranking.mean_interval;
+      table.rows.push_back(Cells{contest.device,
+                                 contest.workload,
+                                 contest.parameters,
+                                 contest.scale,
+                                 contest.phase,
+                                 entrant.filesystem,
+                                 entrant.variant,
+                                 ranked ? Value(std::int64_t{s.rank}) : Value(),
+                                 std::string(status_of(s.kind)),
+                                 std::string(contest.ranked_by()),
+                                 static_cast<std::int64_t>(entrant.measurements.size()),
+                                 static_cast<std::int64_t>(entrant.failed),
+                                 number(s.ranking.mean),
+                                 interval ? Value(interval->low) : Value(),
+                                 interval ? Value(interval->high) : Value(),
+                                 number(s.ranking.median),
+                                 number(s.elapsed.mean),
+                                 ranked ? Value(s.to_best.ratio) : Value(),
+                                 maybe(low_of(s.to_best)),
+                                 maybe(high_of(s.to_best)),
+                                 static_cast<std::int64_t>(s.pairs),
+                                 number(s.spread()),
+                                 number(s.busy_share),
+                                 fmt::format("{}", fmt::join(marks_of(entrant), "; ")),
+                                 contest.clock});
+    }
+  }
+  return table;
+}
+
+SqlAnswer changes(const BaselineComparison& comparison) {
+  SqlAnswer table;
+  table.columns = {"device",  "setting",    "scale",      "phase",         "entrant",
+                   "verdict", "regression", "then_ms",    "now_ms",        "compared",
+                   "ratio",   "ratio_low",  "ratio_high", "elapsed_ratio", "reason"};
+  for (const CellChange& c : comparison.changes) {
+    const bool compared = c.now_ms.has_value();
+    table.rows.push_back(Cells{c.device, c.setting, c.scale, c.phase, c.entrant, change_name(c.change),
+                               std::int64_t{c.regression ? 1 : 0}, maybe(c.before_ms), maybe(c.now_ms),
+                               std::string(!compared         ? ""
+                                           : c.to_quiescence ? "quiescent_ms"
+                                                             : "elapsed_ms"),
+                               compared ? Value(c.whole.ratio) : Value(), maybe(low_of(c.whole)),
+                               maybe(high_of(c.whole)), compared ? Value(c.elapsed.ratio) : Value(),
+                               c.reason});
+  }
+  return table;
+}
+
+/// XML 1.0 has no U+FFFE and U+FFFF; the rest of what it forbids is gone with valid_utf8().
+std::string xml(const std::string& text) {
+  std::string out = escape(text);
+  for (const char* never : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
+    for (auto at = out.find(never); at != std::string::npos; at = out.find(never, at))
+      out.replace(at, 3, "\xef\xbf\xbd");
+  }
+  return out;
+}
+
+struct Case {
+  std::string element, message;  ///< of what stands inside; empty for a success
+};
+
+Case case_of(const Entrant& entrant, const CellChange* change) {
+  if (change != nullptr && change->regression) {
+    std::string message = change->reason;
+    if (message.empty())
+      message = fmt::format("slower by {:.1f} % than the baseline", (change->whole.ratio - 1) * 100);
+    return {"failure", message};
+  }
+  if (entrant.standing.kind == Standing::Kind::unmeasured) return {"error", unranked_because(entrant)};
+  if (entrant.failed > 0)
+    return {"error", fmt::format("{} of {} trials failed", entrant.failed,
+                                 entrant.failed + entrant.measurements.size())};
+  if (Standing::is_unranked_number(entrant.standing.kind)) return {"skipped", unranked_because(entrant)};
+  if (change != nullptr && change->change == statistics::Change::cannot_tell)
+    return {"skipped", "inconclusive: " + change->reason};
+  return {};
+}
+
+std::string suite_of(const Contest& contest, const BaselineComparison* baseline, std::size_t first_change) {
+  std::string cases;
+  std::size_t failures = 0, errors = 0, skipped = 0;
+  double seconds = 0;
+  for (std::size_t i = 0; i < contest.entrants.size(); ++i) {
+    const Entrant& entrant = contest.entrants[i];
+    const Case one = case_of(entrant, baseline == nullptr ? nullptr : &baseline->changes[first_change + i]);
+    failures += one.element == "failure" ? 1 : 0;
+    errors += one.element == "error" ? 1 : 0;
+    skipped += one.element == "skipped" ? 1 : 0;
+    const double time = entrant.standing.ranking.mean / 1e3;
+    seconds += time;
+    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"", xml(title_of(contest)),
+                         xml(entrant.name()), time);
+    cases += one.element.empty()
+                 ? "/>\n"
+                 : fmt::format("><{0} message=\"{1}\"/></testcase>\n", one.element, xml(one.message));
+  }
+  return fmt::format(
+      "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
+      "time=\"{:.6f}\">\n{}  </testsuite>\n",
+      xml(title_of(contest)), contest.entrants.size(), failures, errors, skipped, seconds, cases);
+}
+
+}  // namespace
+
+std::string bench_junit(const Benchmark& bench, const BaselineComparison* baseline) {
+  std::string suites;
+  std::size_t change = 0;  // the changes stand in the order of the contests
+  for (const Contest& contest : bench.contests) {
+    suites += suite_of(contest, baseline, change);
+    change += contest.entrants.size();
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\">\n{}</testsuites>\n",
+      xml("headcrash " + bench.facts.run.name), suites);
+}
+
+Result<void> write_csv(db::Database& database, const Benchmark& bench, const BaselineComparison* baseline,
+                       const std::filesystem::path& folder) {
+  if (auto made = make_folder(folder, "choose another folder with --csv"); !made) return made;
+  for (const char* name : {"measures", "cells", "trials", "metrics"}) {
+    const auto rows = ask(database, fmt::format("bench_{}", name), bench.facts.run.id,
+                          std::numeric_limits<std::size_t>::max());
+    if (!rows) return pass_on(rows);
+    if (auto written = write_whole(folder / fmt::format("{}.csv", name), as_csv(*rows)); !written)
+      return written;
+  }
+  if (auto written = write_whole(folder / "rankings.csv", as_csv(rankings(bench))); !written) return written;
+  if (baseline == nullptr) return {};
+  return write_whole(folder / "baseline.csv", as_csv(changes(*baseline)));
+}
+
+}  // namespace headcrash::report

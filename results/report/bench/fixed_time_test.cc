@@ -1,0 +1,53 @@
+// Contests of jobs that take as long as they say: by time all would be equal.
+#include <gtest/gtest.h>
+
+#include "results/report/bench/ranking.h"
+
+namespace headcrash::report {
+namespace {
+
+Entrant entrant(const char* filesystem, double elapsed_ms, double rate, bool fixed_time) {
+  Entrant made;
+  made.filesystem = filesystem;
+  for (int repetition = 0; repetition < 5; ++repetition) {
+    Measurement m;
+    m.repetition = repetition;
+    m.elapsed_ms = elapsed_ms;
+    m.quiescent_ms = elapsed_ms + 10;
+    m.rate = rate + repetition * 0.01;
+    m.fixed_time = fixed_time;
+    m.busy_share = m.elapsed_busy_share = 1;
+    made.measurements.push_back(m);
+  }
+  return made;
+}
+
+TEST(FixedTime, EntrantsAreRankedByTheTimeOfAnOperation) {
+  Contest contest;
+  contest.entrants = {entrant("slow", 5000, 92, true), entrant("fast", 5001, 104, true)};
+  rank(contest);
+  EXPECT_STREQ(contest.ranked_by(), "ms_per_operation");
+  EXPECT_EQ(contest.entrants[0].filesystem, "fast");
+  EXPECT_EQ(contest.entrants[1].standing.rank, 2);
+  EXPECT_NEAR(contest.entrants[1].standing.to_best.ratio, 104.0 / 92, 0.01);
+}
+
+/// A runtime that stops one file system and not the other.
+TEST(FixedTime, OneOfThemIsEnough) {
+  Contest contest;
+  contest.entrants = {entrant("stopped", 5000, 50, true), entrant("done", 4000, 60, false)};
+  rank(contest);
+  EXPECT_TRUE(contest.by_operation);
+  EXPECT_NEAR(contest.entrants[1].standing.to_best.ratio, 60.0 / 50, 0.01);
+}
+
+TEST(FixedTime, OtherContestsAreByTime) {
+  Contest contest;
+  contest.entrants = {entrant("a", 5000, 92, false), entrant("b", 4000, 50, false)};
+  rank(contest);
+  EXPECT_STREQ(contest.ranked_by(), "quiescent_ms");
+  EXPECT_EQ(contest.entrants[0].filesystem, "b");
+}
+
+}  // namespace
+}  // namespace headcrash::report

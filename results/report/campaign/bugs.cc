@@ -1,0 +1,176 @@
+// From failures and failed trials to bugs (bugs.h).
+#include "results/report/campaign/bugs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "results/report/frame/html.h"
+
+namespace headcrash::report {
+namespace {
+
+/// Of a workload: the end is what tells.
+constexpr std::size_t kOperationsInALine = 8;
+constexpr std::array<std::string_view, 8> kPromises = {"fsync",  "fdatasync", "fsyncdir", "sync",
+                                                       "syncfs", "msync",     "rest",     "persist"};
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+/// The operation's word; "@1 " before it says whose it is.
+std::string_view first_word(std::string_view line) {
+  if (line.starts_with('@')) line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);
+  return line.substr(0, line.find(' '));
+}
+
+bool promises(std::string_view operation) {
+  return std::ranges::find(kPromises, operation) != kPromises.end();
+}
+
+/// For a shell: quoted where it holds more than a name does.
+std::string shell_word(const std::string& word) {
+  const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("/._-+=:,@").find(c) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+/// With the place of the page, which replay makes of what it finds then.
+std::string command_of(const Facts& facts, const std::string& replay, const std::string& page) {
+  if (replay.empty()) return {};
+  std::string command = fmt::format("{} --db {}", replay, shell_word(facts.database));
+  if (replay.starts_with("headcrash replay "))
+    command += " --html " + shell_word((facts.folder / page).lexically_normal().string());
+  return command;
+}
+
+/// The name that the command gives the page, and that the report links to once it is there.
+std::string page_name(const std::string& key, const std::string& state) {
+  std::string name = anchor("crash", state.empty() ? key : key + "." + state);
+  std::ranges::replace(name, '/', '-');
+  return name + ".html";
+}
+
+/// One of a recovery is minimised in the recording of that recovery, whose name is that of the state before it.
+std::string shown_state(const Failure& f) {
+  if (f.minimised_state.empty()) return f.state;
+  const std::size_t slash = f.state.find('/');
+  const bool whole = slash == std::string::npos || f.minimised_state.find('/') != std::string::npos;
+  return whole ? f.minimised_state : f.state.substr(0, slash + 1) + f.minimised_state;
+}
+
+Bug::Kind kind_of(const Failure& f) {
+  if (!f.confirmed) return Bug::Kind::not_reproduced;
+  return f.control == "lose" || f.control == "damage" ? Bug::Kind::wanted : Bug::Kind::found;
+}
+
+Bug::Kind kind_of(const Trial& t) {
+  if (t.must == "lose" || t.must == "damage") return Bug::Kind::wanted;
+  return t.must.empty() && t.expected == "any" ? Bug::Kind::unpromised : Bug::Kind::found;
+}
+
+class Folding {
+ public:
+  Bug& of(Bug::Kind kind, const std::string& filesystem, const std::string& variant,
+          const std::string& verdict, const std::string& tier) {
+    const auto [place, is_new] = places_.try_emplace({kind, filesystem, variant, verdict, tier}, bugs.size());
+    if (is_new)
+      bugs.push_back(
+          {.kind = kind, .filesystem = filesystem, .variant = variant, .verdict = verdict, .tier = tier});
+    return bugs[place->second];
+  }
+  std::vector<Bug> bugs;
+
+ private:
+  std::map<std::tuple<Bug::Kind, std::string, std::string, std::string, std::string>, std::size_t> places_;
+};
+
+}  // namespace
+
+std::vector<Bug> bugs_of(const Facts& facts) {
+  Folding folding;
+  for (const Failure& f : facts.failures) {
+    const std::string page = page_name(f.key, f.state);
+    folding.of(kind_of(f), f.filesystem, f.variant, f.verdict, f.tier)
+        .instances.push_back({.key = f.key,
+                              .state = f.state,
+                              .trial_id = f.trial,
+                              .shown_state = shown_state(f),
+                              .operations = f.operations,
+                              .summary = f.summary,
+                              .account = f.account,
+                              .command = command_of(facts, f.replay, page),
+                              .page = page,
+                              .disagreement = f.disagreement});
+  }
+  for (const Trial& t : facts.trials) {
+    if (t.device == "stage" || (t.outcome != "lost" && t.outcome != "other") || t.verdict == "harness-error")
+      continue;
+    const std::string page = page_name(t.key, "");
+    folding
+        .of(kind_of(t), t.filesystem, t.variant, t.verdict, t.findings.empty() ? "" : t.findings.front().tier)
+        .instances.push_back({.key = t.key,
+                              .state = {},
+                              .trial_id = t.id,
+                              .shown_state = {},
+                              .operations = {},
+                              .summary = t.summary,
+                              .account = {},
+                              .command = command_of(facts, "headcrash replay " + shell_word(t.key), page),
+                              .page = page,
+                              .disagreement = {},
+                              .trial = &t});
+  }
+  for (Bug& bug : folding.bugs) {
+    std::set<std::string> trials;
+    for (const Instance& each : bug.instances) trials.insert(each.key);
+    bug.trials = trials.size();
+    std::ranges::stable_sort(bug.instances, {}, [](const Instance& each) {
+      return each.operations.empty() ? std::string::npos : lines_of(each.operations).size();
+    });
+  }
+  std::ranges::stable_sort(folding.bugs, [](const Bug& a, const Bug& b) {
+    return a.kind != b.kind ? a.kind < b.kind : a.trials > b.trials;
+  });
+  return std::move(folding.bugs);
+}
+
+std::string operation_of(const Instance& instance) {
+  const auto lines = lines_of(instance.operations);
+  std::string_view promise;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    const std::string_view word = first_word(*line);
+    if (word == "join" || word == "|") continue;
+    if (!promises(word))
+      return promise.empty() ? std::string(word) : fmt::format("{}, then {}", word, promise);
+    if (promise.empty()) promise = word;
+  }
+  return std::string(promise);
+}
+
+std::string in_a_line(const std::string& operations) {
+  const auto lines = lines_of(operations);
+  const std::size_t first = lines.size() <= kOperationsInALine ? 0 : lines.size() - kOperationsInALine;
+  return fmt::format("{}{}", first == 0 ? "" : "...; ",
+                     fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), "; "));
+}
+
+}  // namespace headcrash::report

@@ -1,0 +1,244 @@
+// The part of the report that is about explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER the page is
+// left in FOLDER/explored for a look.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+
+#include "results/db/database_fixture.h"
+#include "results/report/campaign/failure_pages.h"
+#include "results/report/frame/html.h"
+#include "results/report/frame/page_parts.h"
+#include "results/report/frame/query.h"
+#include "results/report/report.h"
+
+namespace headcrash::report {
+namespace {
+
+using db::must;
+
+class ExplorationReport : public db::ScratchFolder {
+ protected:
+  void SetUp() override {
+    ScratchFolder::SetUp();
+    database_.emplace(must(db::Database::open(file(), db::Database::Access::read_write)));
+    run_ = must(database_->begin_run(db::some_run()));
+  }
+  void TearDown() override {
+    database_.reset();
+    ScratchFolder::TearDown();
+  }
+  struct Shape {
+    std::string filesystem, expected, verdict;
+    std::optional<std::string> control;
+    std::string variant;
+  };
+  /// One clean state and one that came to the trial's verdict.
+  void add(const Shape& shape) {
+    auto trial = db::some_explored_trial(shape.filesystem + "+" + shape.variant + "/stage/ace-seq1/" +
+                                         std::to_string(number_++));
+    trial.filesystem = shape.filesystem;
+    trial.expected = shape.expected;
+    trial.control = shape.control;
+    trial.variant = shape.variant;
+    trial.workload = "ace-seq1";
+    trial.clock = "off";
+    trial.verdict = trial.states[1].verdict = shape.verdict;
+    trial.cut_at_ns.reset();
+    if (shape.verdict == "replayed") {
+      trial.states[1].failure.reset();
+      trial.states[1].findings.clear();
+    } else {
+      trial.states[1].failure->account = "1  create /foo\n2  fsync /foo   <- <persistent>\nlost: write 7\n";
+      trial.states[1].failure->replay = "headcrash replay '" + trial.key + "' --state w24-7";
+    }
+    must(database_->record_trial(run_, trial));
+  }
+  std::string page() {
+    must_be(database_->finish_run(run_));
+    if (const char* where = std::getenv("HEADCRASH_SHOW_REPORT"))
+      must(write_report(*database_, {std::filesystem::path(where) / "explored", {}}));
+    return db::contents(must(write_report(*database_, {folder() / "out", {}})).page);
+  }
+  static void must_be(const Result<void>& result) { ASSERT_TRUE(result) << result.error().message(); }
+
+  std::optional<db::Database> database_;
+  std::int64_t run_ = 0;
+  int number_ = 0;
+};
+
+TEST_F(ExplorationReport, CandidatesBeforeControlsWithBugsCoverageAndSteps) {
+  add({"btrfs", "clean", "silent-loss", {}, ""});
+  add({"ext4", "clean", "replayed", {}, ""});
+  add({"ext4-nobarrier", "loss", "silent-loss", "lose", ""});
+  add({"xfs", "clean", "lost-synced-data", "lose", "write-through"});
+  add({"xfs", "clean", "replayed", "keep", ""});
+  const std::string html = page();
+  expect_links_lead_somewhere(html);
+  const auto bugs = html.find("<section id=\"bugs\">"), candidates = html.find("<h3 id=\"candidates\">"),
+             controls = html.find("<h3 id=\"controls\">"), trials = html.find("<section id=\"trials\">");
+  ASSERT_NE(controls, std::string::npos);
+  EXPECT_LT(bugs, candidates);
+  EXPECT_LT(candidates, controls);
+  EXPECT_LT(controls, trials);
+  EXPECT_LT(html.find("ext4-nobarrier", controls), trials);
+  EXPECT_EQ(html.find("This report is invalid"), std::string::npos);
+  EXPECT_NE(html.find("1 of 2 file systems kept what they promise; btrfs lost synced data"),
+            std::string::npos)
+      << "no control among them";
+  const auto bug = html.find("<div class=\"card bug\" id=\"bug.btrfs..silent-loss.posix\">"),
+             wanted = html.find("<details id=\"wanted\"");
+  ASSERT_NE(bug, std::string::npos);
+  EXPECT_LT(bug, wanted);
+  EXPECT_EQ(times(html, "class=\"card bug\""), 1U) << "one card a bug";
+  const std::string card = html.substr(bug, wanted - bug);
+  EXPECT_NE(card.find("workloads that show it: 1 of 1; crash states: 1"), std::string::npos) << card;
+  EXPECT_NE(card.find("<p class=\"operations\">create foo; fsync foo</p>"), std::string::npos) << card;
+  for (const char* key : {"btrfs+/stage/ace-seq1/0", "ext4-nobarrier+/stage/ace-seq1/2"})
+    EXPECT_NE(html.find("id=\"" + anchor("failure", std::string(key) + ".w24-7") + "\""), std::string::npos)
+        << key;
+  // A strip a file system and duty: of the two states of each, the second has lost.
+  const auto strips = all_between(html, "<div class=\"strip\">", "</div>\n</div>").at(0);
+  EXPECT_EQ(times(strips, "<svg"), 5U);
+  EXPECT_EQ(times(strips, "<rect class=\"l\""), 3U) << "btrfs and two controls";
+  EXPECT_LT(strips.find("btrfs"), strips.find("ext4-nobarrier")) << "candidates first";
+  EXPECT_NE(html.find("<span>cut after 20 events</span><span>24</span>"), std::string::npos);
+  EXPECT_NE(html.find("28 of 4096 subsets"), std::string::npos) << "what a bound left out";
+  EXPECT_NE(html.find("&lt;persistent&gt;"), std::string::npos) << "the account, escaped";
+  EXPECT_NE(html.find("headcrash replay &#39;btrfs"), std::string::npos);
+  EXPECT_EQ(html.find("<section id=\"lateness\">"), std::string::npos)
+      << "a stage has no clock to be late by";
+  const auto json = must(report_summary(*database_, run_)).figures;
+  EXPECT_EQ(json["unexpected"], 1) << "btrfs, and no control";
+  EXPECT_EQ(json["valid"], true);
+  ASSERT_EQ(json["exploration"]["cells"].size(), 5U);
+  EXPECT_EQ(json["exploration"]["cells"][0]["filesystem"], "ext4-nobarrier");
+  EXPECT_EQ(json["exploration"]["failures"].size(), 3U);
+  EXPECT_EQ(json["exploration"]["failures"][0]["key"], "btrfs+/stage/ace-seq1/0")
+      << "before those of controls";
+  EXPECT_EQ(json["exploration"]["steps"][0]["step"], "mount");
+  EXPECT_EQ(json["controls"], "controls as expected: 3 of 3");
+  EXPECT_EQ(json["systems"][0]["filesystem"], "btrfs") << "what is not as expected comes first";
+  EXPECT_EQ(json["systems"][3]["variant"], "write-through");
+}
+
+/// The rule of controls, in the one place that knows it.
+TEST_F(ExplorationReport, EachControlIsJudgedByWhatItMustShow) {
+  struct Rule {
+    const char *filesystem, *control, *verdict;
+    int met;
+  };
+  const std::vector<Rule> rules = {
+      {"a", "lose", "replayed", 0},        {"b", "lose", "repaired-by-fsck", 0},
+      {"c", "lose", "stale-data", 1},      {"d", "damage", "repaired-by-fsck", 1},
+      {"e", "damage", "replayed", 0},      {"f", "damage", "harness-error", 0},
+      {"g", "keep", "replayed", 1},        {"h", "keep", "repaired-by-fsck", 0},
+      {"i", "keep", "wrong-data", 0},      {"j", "keep-after-fsck", "repaired-by-fsck", 1},
+      {"k", "keep-after-fsck", "hang", 0}, {"l", "keep-after-fsck", "silent-loss", 0}};
+  for (const Rule& rule : rules) add({rule.filesystem, "any", rule.verdict, rule.control, ""});
+  const auto table = must(run_query(*database_, "cells", run_));
+  ASSERT_EQ(table.size(), rules.size());
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    EXPECT_EQ(table.row(i).maybe_integer("met"), rules[i].met) << rules[i].filesystem;
+    EXPECT_EQ(table.row(i).integer("unexpected") == 0, rules[i].met == 1) << rules[i].filesystem;
+  }
+  const std::string html = page();
+  EXPECT_LT(html.find("This report is invalid"), html.find("<h1>"));
+  EXPECT_NE(html.find("i, stage, ace-seq1: expected clean; trials 1"), std::string::npos);
+}
+
+TEST_F(ExplorationReport, OneLosingWorkloadOfManyIsEnoughForAControl) {
+  for (int i = 0; i < 5; ++i) add({"f2fs", "loss", i == 3 ? "lost-synced-data" : "replayed", "lose", ""});
+  EXPECT_EQ(must(run_query(*database_, "cells", run_)).row(0).maybe_integer("met"), 1);
+}
+
+TEST_F(ExplorationReport, FailuresOfOneKindAreOneCardWithTheShortestListFirst) {
+  for (int i = 0; i < 3; ++i) {
+    auto trial = db::some_explored_trial("f2fs/stage/ace-seq1/" + std::to_string(i));
+    trial.filesystem = "f2fs";
+    trial.states[1].failure->operations =
+        i == 1 ? "write a 0 4096\nfsync a" : "create b\nwrite b 0 4096\nsync\ntruncate b 0\nfdatasync b";
+    must(database_->record_trial(run_, trial));
+  }
+  add({"ext4-nobarrier", "loss", "silent-loss", "lose", ""});
+  const std::string html = page();
+  EXPECT_EQ(times(html, "class=\"card bug\""), 1U);
+  const auto bug = html.find("class=\"card bug\"");
+  EXPECT_EQ(html.find("<p class=\"operations\">", bug),
+            html.find("<p class=\"operations\">write a 0 4096; fsync a</p>"));
+  EXPECT_NE(html.find("3 failure reports"), std::string::npos);
+  // Operations by file system, the promise after them included.
+  const auto map =
+      all_between(html.substr(html.find("<section id=\"bugs\">")), "<table class=\"heat\">", "</table>")
+          .at(0);
+  EXPECT_NE(map.find(">write, then fsync</th>"), std::string::npos) << map;
+  EXPECT_NE(
+      map.find(
+          "<td class=\"hbad\" data-label=\"f2fs\" title=\"2 of 3 trials of f2fs fail after truncate, then fdatasync\">2</td>"),
+      std::string::npos)
+      << map;
+  EXPECT_NE(map.find("<td class=\"hwant\" data-label=\"ext4-nobarrier\""), std::string::npos) << map;
+}
+
+TEST_F(ExplorationReport, AFailureThatWasNotSeenAgainIsSaidToBeTheLaboratorys) {
+  add({"ext4", "clean", "replayed", {}, ""});
+  auto trial = db::some_explored_trial("ext4/stage/x/1");
+  trial.verdict = "harness-error";
+  trial.states[1].failure->confirmed = false;
+  trial.states[1].failure->disagreement = "clean on the second look";
+  must(database_->record_trial(run_, trial));
+  const std::string html = page();
+  EXPECT_NE(html.find("Not reproduced on a fresh guest: clean on the second look"), std::string::npos);
+  EXPECT_NE(html.find("failing states not reproduced on a fresh guest: 1"), std::string::npos);
+}
+
+TEST_F(ExplorationReport, APageForEachFailureIsThatOfItsMinimisedState) {
+  std::vector<std::int64_t> ids;
+  for (int i = 0; i < 3; ++i) {
+    auto trial = db::some_explored_trial("f2fs/stage/ace-seq1/" + std::to_string(i));
+    trial.filesystem = i < 2 ? "f2fs" : "xfs";
+    if (i == 1) trial.states[1].name = "w24-/w3-4";
+    trial.states[1].failure->minimised_state = i == 1 ? "w3-" : "w24-7";
+    trial.states[1].failure->replay = "headcrash replay " + trial.key + " --state w24-7";
+    if (i == 2) trial.artefacts.clear();
+    ids.push_back(must(database_->record_trial(run_, trial)));
+  }
+  const auto pages = must(failure_pages(*database_, std::nullopt, folder() / "out"));
+  ASSERT_EQ(pages.size(), 3U);
+  EXPECT_EQ(pages[0].trial, ids[0]);
+  EXPECT_EQ(pages[1].trial, ids[2]) << "the first of each card comes first";
+  EXPECT_EQ(pages[2].trial, ids[1]);
+  EXPECT_EQ(pages[0].state, "w24-7");
+  EXPECT_EQ(pages[2].state, "w24-/w3-") << "minimised within the recording of that recovery";
+  EXPECT_TRUE(pages[0].recorded);
+  EXPECT_FALSE(pages[1].recorded);
+  EXPECT_NE(pages[0].command.find("headcrash replay"), std::string::npos);
+  // The report links to files of these names.
+  std::filesystem::create_directories(folder() / "out");
+  for (const FailurePage& each : pages) std::ofstream(folder() / "out" / each.file) << "a page";
+  const std::string html = page();
+  for (const FailurePage& each : pages)
+    EXPECT_NE(html.find("href=\"" + each.file + "\""), std::string::npos) << each.file;
+}
+
+/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of an exploration of so many takes; all that are not controls fail
+/// now and then.
+TEST_F(ExplorationReport, TimeOfALargeOne) {
+  const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
+  if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";
+  must(db::execute(database_->handle(), "PRAGMA synchronous = OFF").map([] { return true; }));
+  const int count = std::atoi(trials);
+  for (int i = 0; i < count; ++i)
+    add({i % 2 == 0 ? "ext4" : "xfs", "clean", i % 10 == 0 ? "silent-loss" : "replayed", {}, ""});
+  must_be(database_->finish_run(run_));
+  const auto before = std::chrono::steady_clock::now();
+  const auto result = must(write_report(*database_, {folder() / "out", {}}));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
+  fmt::print("{} trials: {:.2f} s; {} bytes of HTML\n", result.trials, took.count(),
+             std::filesystem::file_size(result.page));
+}
+
+}  // namespace
+}  // namespace headcrash::report

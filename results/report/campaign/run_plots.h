@@ -1,0 +1,18 @@
+#pragma once
+// The report's plots, each a gnuplot template of this folder with data from the facts.
+
+#include <string>
+#include <vector>
+
+#include "results/report/campaign/facts.h"
+
+namespace headcrash::report {
+
+struct Plot {
+  std::string title;  ///< HTML
+  std::string svg;    ///< to stand in the page
+};
+
+Result<std::vector<Plot>> latency_plots(const Facts& facts);  ///< one per device
+
+}  // namespace headcrash::report

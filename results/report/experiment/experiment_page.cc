@@ -1,0 +1,648 @@
+// Claims: their numbers, rules, tables, bars and plots (experiment_page.h).
+#include "results/report/experiment/experiment_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "results/report/frame/drawing.h"
+#include "results/report/frame/figures.h"
+#include "results/report/frame/heat_map.h"
+#include "results/report/frame/html.h"
+#include "results/report/frame/page.h"
+#include "results/report/frame/palette.h"
+#include "results/report/frame/query.h"
+#include "results/report/frame/sections.h"
+
+namespace headcrash::report {
+namespace {
+
+constexpr std::size_t kAxisCharacters = 40;     // what a plot's height has room for
+constexpr std::size_t kPointsOfALineLeast = 3;  // fewer are bars
+constexpr std::size_t kFailuresInTheScoreboard = 4;
+constexpr std::size_t kNumbersOnlyNamed = 12;
+constexpr std::string_view kSummary = "summary";  // the claim that the page begins with
+
+struct Number {
+  std::string cell, quantity, unit, remark;
+  std::optional<double> paper, ours, low, high;
+};
+struct Rule {
+  std::string text, verdict, detail;
+};
+struct OwnTable {
+  std::string name, title;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+struct OwnSeries {
+  std::string name;
+  bool from_paper = false;
+  std::string points;  // as gnuplot reads them
+};
+struct OwnPlot {
+  std::string name, title, x, y;
+  bool logarithmic_x = false;
+  std::vector<OwnSeries> series;
+};
+struct Claim {
+  std::string id, title;
+  std::vector<OwnTable> tables = {};
+  std::vector<OwnPlot> plots = {};
+  std::vector<Number> numbers;
+  std::vector<Rule> rules;
+};
+
+std::string figure(const std::optional<double>& value) {
+  if (!value) return "";
+  return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
+}
+
+/// The claim that a row belongs to, made if this is its first row. Its numbers tell its title.
+Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
+  const std::string id = row.text("claim");
+  const auto at = std::ranges::find(claims, id, &Claim::id);
+  if (at != claims.end()) return *at;
+  claims.push_back({.id = id});
+  return claims.back();
+}
+
+/// Of one row after the other, from left to right.
+void add_cell(Claim& claim, const Row& row) {
+  const std::string name = row.text("name");
+  if (claim.tables.empty() || claim.tables.back().name != name)
+    claim.tables.push_back({.name = name, .title = row.text("title")});
+  OwnTable& table = claim.tables.back();
+  const auto line = static_cast<std::size_t>(row.integer("line"));
+  if (line == 0) table.columns.push_back(row.text("heading"));
+  if (line == table.rows.size()) table.rows.emplace_back();
+  if (line < table.rows.size()) table.rows[line].push_back(row.text("value"));
+}
+
+void add_point(Claim& claim, const Row& row) {
+  const std::string name = row.text("plot"), line = row.text("series");
+  if (claim.plots.empty() || claim.plots.back().name != name)
+    claim.plots.push_back({.name = name,
+                           .title = row.text("title"),
+                           .x = row.text("x_axis"),
+                           .y = row.text("y_axis"),
+                           .logarithmic_x = row.integer("logarithmic_x") != 0});
+  OwnPlot& plot = claim.plots.back();
+  if (plot.series.empty() || plot.series.back().name != line)
+    plot.series.push_back({.name = line, .from_paper = row.integer("from_paper") != 0});
+  plot.series.back().points += fmt::format("{}\t{}\n", row.real("x"), row.real("y"));
+}
+
+Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
+  const auto numbers = run_query(database, "claim_numbers", run);
+  if (!numbers) return pass_on(numbers);
+  const auto rules = run_query(database, "claim_rules", run);
+  if (!rules) return pass_on(rules);
+  const auto tables = run_query(database, "claim_tables", run);
+  if (!tables) return pass_on(tables);
+  const auto points = run_query(database, "claim_points", run);
+  if (!points) return pass_on(points);
+  std::vector<Claim> claims;
+  for (std::size_t i = 0; i < numbers->size(); ++i) {
+    const Row row = numbers->row(i);
+    Claim& claim = claim_of(claims, row);
+    claim.title = row.text("title");
+    claim.numbers.push_back({row.text("cell"), row.text("quantity"), row.text("unit"), row.text("remark"),
+                             row.maybe_real("paper"), row.maybe_real("ours"), row.maybe_real("low"),
+                             row.maybe_real("high")});
+  }
+  for (std::size_t i = 0; i < rules->size(); ++i) {
+    const Row row = rules->row(i);
+    claim_of(claims, row).rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
+  }
+  for (std::size_t i = 0; i < tables->size(); ++i) add_cell(claim_of(claims, tables->row(i)), tables->row(i));
+  for (std::size_t i = 0; i < points->size(); ++i)
+    add_point(claim_of(claims, points->row(i)), points->row(i));
+  return claims;
+}
+
+std::optional<double> number_in(std::string_view text) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string own_table(const OwnTable& table) {
+  std::vector<Column> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool numbers =
+        std::ranges::all_of(table.rows, [i](const auto& row) { return number_in(row[i]).has_value(); });
+    columns.push_back({table.columns[i], numbers ? Column::Kind::number : Column::Kind::text});
+  }
+  std::vector<std::vector<std::string>> rows = table.rows;
+  for (auto& row : rows) {
+    row.resize(columns.size());
+    for (std::string& value : row) value = escape(value);
+  }
+  return fmt::format("<h3>{}</h3>\n<div class=\"scroll\">", escape(table.title)) + html_table(columns, rows) +
+         "</div>\n";
+}
+
+constexpr std::size_t kNamesOfARow = 2;  // the group and the row
+
+bool is_heat_map(const OwnTable& table) {
+  return table.name.starts_with(db::kHeatMap) && table.columns.size() > kNamesOfARow;
+}
+
+HeatCell heat_cell(std::string_view value) {
+  const bool unbeaten = value.ends_with(db::kUnbeaten);
+  if (unbeaten) value.remove_suffix(std::string_view(db::kUnbeaten).size());
+  const auto times = number_in(value);
+  if (!times) return {};
+  return {fmt::format("{:.{}f}", *times,
+                      *times < 10    ? 2
+                      : *times < 100 ? 1
+                                     : 0),
+          fmt::format("{}{}", shade(*times), unbeaten ? " best" : "")};
+}
+
+std::string own_heat_map(const OwnTable& table) {
+  std::vector<HeatColumn> columns;
+  for (std::size_t i = kNamesOfARow; i < table.columns.size(); ++i)
+    columns.push_back({table.columns[i], escape(table.columns[i])});
+  std::vector<HeatRow> rows;
+  for (const auto& line : table.rows) {
+    if (line.size() != table.columns.size()) continue;
+    HeatRow row{.name = escape(line[1]), .group = line[0], .cells = {}};
+    for (std::size_t i = kNamesOfARow; i < line.size(); ++i) row.cells.push_back(heat_cell(line[i]));
+    rows.push_back(std::move(row));
+  }
+  return fmt::format("<h3>{}</h3>\n", escape(table.title)) + heat_map(table.columns[1], columns, rows) +
+         "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> beaten by none</span> <span>"
+         "times the best: " +
+         shade_scale() + "</span></p>\n";
+}
+
+std::string tables_html(const Claim& claim) {
+  std::string out;
+  for (const OwnTable& table : claim.tables)
+    out += is_heat_map(table) ? own_heat_map(table) : own_table(table);
+  return out;
+}
+
+/// A line's name in the key, below the plot, where there is room for all of it.
+std::string key_label(const std::string& text) {
+  constexpr std::size_t kPiece = 20;  // less than what plot_label() cuts
+  const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (!std::ranges::all_of(text, ascii)) return plot_label(text);
+  std::string label;
+  for (std::size_t at = 0; at < text.size(); at += kPiece) label += plot_label(text.substr(at, kPiece));
+  return label;
+}
+
+/// The hue of each line: its file system's where it has one that no other line of the plot has.
+std::vector<std::size_t> hues_of(const std::vector<OwnSeries>& series) {
+  std::vector<std::size_t> hues;
+  std::set<std::size_t> taken;
+  for (const OwnSeries& each : series) {
+    std::size_t hue = filesystem_colour(each.name);
+    if (!is_known_filesystem(each.name) || taken.contains(hue)) {
+      hue = 0;
+      while (taken.contains(hue) && hue + 1 < kFilesystemColours.size()) ++hue;
+    }
+    taken.insert(hue);
+    hues.push_back(hue);
+  }
+  return hues;
+}
+
+Drawing curves_of(const OwnPlot& plot) {
+  std::string data, colours, lines;
+  const auto hues = hues_of(plot.series);
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    const OwnSeries& series = plot.series[i];
+    data += fmt::format("\"{}\"\n{}\n\n", key_label(series.name), series.points);
+    colours += fmt::format("{} ", kFilesystemColours.at(hues[i]).light);
+    lines += series.from_paper ? "0 " : "1 ";
+  }
+  constexpr int kPlotHeight = 270, kKeyLine = 17;
+  return {
+      kPlotHeight + kKeyLine * static_cast<int>(plot.series.size()),
+      fmt::format("series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"{}\"\nyname = \"{}\"\nlogx = "
+                  "{}\n{}",
+                  plot.series.size(), colours, lines, plot_label(plot.x, kAxisCharacters),
+                  plot_label(plot.y, kAxisCharacters), plot.logarithmic_x ? 1 : 0, data_block("data", data)),
+      "series.gp", fmt::format("{}: {} by {}", plot.title, plot.y, plot.x)};
+}
+
+std::string named(const Number& n) {
+  return n.unit.empty() ? n.quantity : n.quantity + " (" + n.unit + ")";
+}
+
+/// Of the cell "No Order, 8" the name and the number; nothing for a cell of another form.
+std::optional<std::pair<std::string, int>> name_and_number(const std::string& cell) {
+  const std::size_t comma = cell.rfind(", ");
+  int number = 0;
+  if (comma == std::string::npos || comma == 0) return std::nullopt;
+  const char *begin = cell.data() + comma + 2, *end = cell.data() + cell.size();
+  const auto [rest, error] = std::from_chars(begin, end, number);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return std::pair(cell.substr(0, comma), number);
+}
+
+/// The numbers of one quantity, in the order of the paper.
+struct Quantity {
+  std::string title;
+  std::vector<const Number*> numbers;
+};
+
+std::vector<Quantity> quantities_of(const Claim& claim) {
+  std::vector<Quantity> quantities;
+  for (const Number& n : claim.numbers) {
+    const std::string title = named(n);
+    auto at = std::ranges::find(quantities, title, &Quantity::title);
+    if (at == quantities.end()) at = quantities.insert(at, {title, {}});
+    at->numbers.push_back(&n);
+  }
+  return quantities;
+}
+
+/// A number that is a point of a line: of the form "NAME, NUMBER", beside others of its name.
+std::vector<OwnSeries> lines_of(const Quantity& quantity) {
+  std::vector<OwnSeries> lines;
+  std::vector<std::size_t> points;
+  for (const Number* n : quantity.numbers) {
+    const auto parts = name_and_number(n->cell);
+    if (!parts || !n->ours) continue;
+    auto at = std::ranges::find(lines, parts->first, &OwnSeries::name);
+    if (at == lines.end()) {
+      at = lines.insert(at, {parts->first, false, {}});
+      points.push_back(0);
+    }
+    ++points[static_cast<std::size_t>(at - lines.begin())];
+    at->points += fmt::format("{}\t{}\n", parts->second, *n->ours);
+  }
+  if (points.empty() || std::ranges::min(points) < kPointsOfALineLeast) return {};
+  return lines;
+}
+
+/// "users" where the claim speaks of them, and else nothing.
+std::string axis_of(const Claim& claim) {
+  const auto speaks = [](const std::string& text) { return text.find(" user") != std::string::npos; };
+  const bool users =
+      speaks(claim.title) || std::ranges::any_of(claim.rules, [&](const Rule& r) { return speaks(r.text); });
+  return users ? "users" : "";
+}
+
+/// What the marks of a plot are: only of those that it has.
+std::string legend_of(const OwnPlot& plot) {
+  const bool paper = std::ranges::any_of(plot.series, &OwnSeries::from_paper);
+  const bool here = !std::ranges::all_of(plot.series, &OwnSeries::from_paper);
+  if (!paper) return {};
+  return here ? " <small>lines: here; rings: the paper</small>" : " <small>rings: the paper</small>";
+}
+
+std::vector<OwnPlot> plots_of(const Claim& claim) {
+  std::vector<OwnPlot> plots = claim.plots;
+  for (const Quantity& quantity : quantities_of(claim)) {
+    auto lines = lines_of(quantity);
+    if (!lines.empty())
+      plots.push_back({.name = quantity.title,
+                       .title = quantity.title,
+                       .x = axis_of(claim),
+                       .y = quantity.title,
+                       .series = std::move(lines)});
+  }
+  return plots;
+}
+
+/// The colour of a cell's bar: that of the file system or scheme that it names; what is varied, behind a semicolon, is hollow.
+std::string bar_class(const std::string& cell) {
+  const std::size_t varied = cell.find(';');
+  std::string hue = "plain";
+  std::istringstream parts(cell.substr(0, varied));
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t start = part.find_first_not_of(' ');
+    if (start == std::string::npos || !is_known_filesystem(part.substr(start))) continue;
+    hue = fmt::format("c{}", filesystem_colour(part.substr(start)));
+    break;
+  }
+  return varied == std::string::npos ? hue : hue + " mode";
+}
+
+/// Each number once: its bar, and itself; the paper's as a stroke and beside it.
+std::string bars_table(const Quantity& quantity) {
+  const auto has = [&](auto member) {
+    return std::ranges::any_of(quantity.numbers, [&](const Number* n) { return (n->*member).has_value(); });
+  };
+  const bool compared = has(&Number::paper), over_seeds = has(&Number::low);
+  double most = 0;
+  for (const Number* n : quantity.numbers)
+    most = std::max({most, n->ours.value_or(0), n->paper.value_or(0), n->high.value_or(0)});
+  std::vector<Column> columns{{quantity.title}, {""}, {"here", Column::Kind::number}};
+  if (over_seeds) columns.push_back({"95 %"});
+  if (compared)
+    columns.insert(columns.end(), {{"paper", Column::Kind::number}, {"ratio", Column::Kind::number}});
+  std::vector<std::vector<std::string>> rows;
+  for (const Number* n : quantity.numbers) {
+    Meter bar{.share = n->ours && most > 0 ? *n->ours / most : 0, .css_class = bar_class(n->cell)};
+    if (n->paper && most > 0) bar.mark = *n->paper / most;
+    if (n->low && n->high && most > 0) {
+      bar.low = *n->low / most;
+      bar.high = *n->high / most;
+    }
+    const bool drawn = most > 0 && (n->ours.value_or(0) > 0 || n->paper.value_or(0) > 0);
+    std::vector<std::string> row{escape(n->cell), drawn ? meter(bar) : "",
+                                 n->ours ? figure(n->ours) : escape(n->remark)};
+    if (over_seeds) row.push_back(n->low && n->high ? figure(n->low) + " to " + figure(n->high) : "");
+    if (compared) {
+      row.push_back(figure(n->paper));
+      row.push_back(n->paper && n->ours && *n->paper != 0 ? fmt::format("{:.2f}", *n->ours / *n->paper) : "");
+    }
+    rows.push_back(std::move(row));
+  }
+  return html_table(columns, rows, "bars");
+}
+
+/// The numbers of lines: a row a line, a column a number of users.
+std::string lines_table(const Quantity& quantity, const std::string& axis) {
+  std::vector<std::string> names;
+  std::set<int> xs;
+  std::map<std::pair<std::string, int>, const Number*> numbers;
+  Quantity rest{quantity.title, {}};
+  for (const Number* n : quantity.numbers) {
+    const auto parts = name_and_number(n->cell);
+    if (!parts) {
+      rest.numbers.push_back(n);
+      continue;
+    }
+    if (std::ranges::find(names, parts->first) == names.end()) names.push_back(parts->first);
+    xs.insert(parts->second);
+    numbers[*parts] = n;
+  }
+  std::vector<Column> columns{{quantity.title + (axis.empty() ? "" : ", by " + axis)}};
+  for (const int x : xs) columns.push_back({fmt::format("{}", x), Column::Kind::number});
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : names) {
+    auto& row = rows.emplace_back(std::vector{escape(name)});
+    for (const int x : xs) {
+      const auto at = numbers.find({name, x});
+      if (at == numbers.end()) {
+        row.emplace_back();
+        continue;
+      }
+      const Number& n = *at->second;
+      std::string text = n.ours ? figure(n.ours) : escape(n.remark);
+      if (n.low && n.high) text += fmt::format("<small>{} to {}</small>", figure(n.low), figure(n.high));
+      if (n.paper) text += fmt::format("<small>paper {}</small>", figure(n.paper));
+      row.push_back(std::move(text));
+    }
+  }
+  return html_table(columns, rows, "cards lines") + (rest.numbers.empty() ? "" : bars_table(rest));
+}
+
+std::string numbers_of(const Claim& claim) {
+  std::string lines, bars;
+  bool strokes = false;
+  for (const Quantity& quantity : quantities_of(claim)) {
+    if (!lines_of(quantity).empty()) {
+      lines += lines_table(quantity, axis_of(claim));
+    } else {
+      bars += "<div>" + bars_table(quantity) + "</div>\n";
+      strokes = strokes ||
+                std::ranges::any_of(quantity.numbers, [](const Number* n) { return n->paper.has_value(); });
+    }
+  }
+  if (!bars.empty())
+    bars =
+        (strokes ? "<p class=\"legend\"><span>bars: here; strokes: the paper</span></p>\n" : std::string{}) +
+        "<div class=\"plots\">\n" + bars + "</div>\n";
+  return lines + bars;
+}
+
+std::string rule_id(const Claim& claim, std::size_t rule) {
+  return anchor("rule", fmt::format("{}/{}", claim.id, rule + 1));
+}
+
+const char* mark_class(const Rule& rule) {
+  return rule.verdict == "holds" ? "good" : rule.verdict == "undecided" ? "open" : "bad";
+}
+
+struct Score {
+  std::size_t hold = 0, fail = 0, undecided = 0;
+  std::size_t all() const { return hold + fail + undecided; }
+};
+
+Score score_of(const Claim& claim) {
+  Score score;
+  for (const Rule& rule : claim.rules)
+    ++(rule.verdict == "holds" ? score.hold : rule.verdict == "undecided" ? score.undecided : score.fail);
+  return score;
+}
+
+std::string verdict_of(const Score& score) {
+  if (score.all() == 0) return "<span class=\"verdict none\">numbers only</span>";
+  if (score.fail > 0)
+    return fmt::format("<span class=\"verdict bad\">{} of {} fail</span>", score.fail, score.all());
+  if (score.undecided > 0)
+    return fmt::format("<span class=\"verdict open\">{} of {} undecided</span>", score.undecided,
+                       score.all());
+  return score.all() == 1 ? "<span class=\"verdict good\">holds</span>"
+                          : fmt::format("<span class=\"verdict good\">all {} hold</span>", score.all());
+}
+
+/// The rules' places, those that do not hold first.
+std::vector<std::size_t> failures_first(const Claim& claim) {
+  std::vector<std::size_t> order(claim.rules.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    const std::string_view mark = mark_class(claim.rules[i]);
+    return mark == "bad" ? 0 : mark == "open" ? 1 : 2;
+  });
+  return order;
+}
+
+std::string rules_table(const Claim& claim) {
+  if (claim.rules.empty()) return {};
+  std::string out =
+      "<table class=\"cards rules\">\n<thead><tr><th scope=\"col\">what must hold</th><th scope=\"col\">verdict</th>"
+      "<th scope=\"col\">numbers</th></tr></thead>\n<tbody>\n";
+  for (const std::size_t i : failures_first(claim)) {
+    const Rule& rule = claim.rules[i];
+    out += fmt::format(
+        "<tr class=\"{0}\" id=\"{1}\"><td data-label=\"what must hold\">{2}</td><td data-label=\"verdict\"><span class=\"verdict "
+        "{0}\">{3}</span></td><td data-label=\"numbers\">{4}</td></tr>\n",
+        mark_class(rule), rule_id(claim, i), escape(rule.text), escape(rule.verdict), escape(rule.detail));
+  }
+  return out + "</tbody></table>\n";
+}
+
+/// Tables alone: what an experiment comes to, shown before its claims.
+bool opens_the_page(const Claim& claim) {
+  return claim.id == kSummary && claim.rules.empty() && claim.numbers.empty() && !claim.tables.empty();
+}
+
+/// Claims that do not hold first, then those undecided, those that hold, those that only have numbers.
+std::string scoreboard(const std::vector<Claim>& claims) {
+  std::vector<const Claim*> order;
+  order.reserve(claims.size());
+  for (const Claim& claim : claims)
+    if (!opens_the_page(claim)) order.push_back(&claim);
+  std::ranges::stable_sort(order, {}, [](const Claim* claim) {
+    const Score score = score_of(*claim);
+    return score.fail > 0 ? 0 : score.undecided > 0 ? 1 : score.all() > 0 ? 2 : 3;
+  });
+  std::vector<std::vector<std::string>> rows;
+  std::string without;
+  std::size_t without_rules = 0;
+  for (const Claim* claim : order) {
+    const std::string link =
+        fmt::format("<a href=\"#{}\"><b>{}</b></a>", anchor("claim", claim->id), escape(claim->id));
+    if (claim->rules.empty()) {
+      without += fmt::format("{}{}", without.empty() ? "" : ", ", link);
+      ++without_rules;
+      continue;
+    }
+    std::string marks, failing;
+    std::size_t listed = 0, fails = 0;
+    for (const std::size_t i : failures_first(*claim)) {
+      const Rule& rule = claim->rules[i];
+      const std::string_view css = mark_class(rule);
+      marks += fmt::format("<a class=\"{}\" href=\"#{}\" title=\"{}: {}\">{}</a> ", css, rule_id(*claim, i),
+                           escape(rule.verdict), escape(rule.text),
+                           css == "good"  ? "&#10003;"
+                           : css == "bad" ? "&#10007;"
+                                          : "?");
+      if (css != "bad") continue;
+      ++fails;
+      if (listed == kFailuresInTheScoreboard) continue;
+      ++listed;
+      failing += fmt::format("<li>{}</li>\n", escape(rule.text));
+    }
+    if (fails > listed) failing += fmt::format("<li class=\"muted\">{} more</li>\n", fails - listed);
+    rows.push_back({link + " " + escape(claim->title) +
+                        (failing.empty() ? "" : "<ul class=\"fails\">\n" + failing + "</ul>"),
+                    verdict_of(score_of(*claim)), "<span class=\"marks\">" + marks + "</span>"});
+  }
+  std::string out = rows.empty() ? ""
+                                 : html_table({{"claim; what does not hold"}, {"result"}, {"checks"}}, rows,
+                                              "cards claims");
+  if (without_rules > kNumbersOnlyNamed)
+    out += fmt::format("<p>{} more have numbers only.</p>\n", without_rules);
+  else if (!without.empty())
+    out += fmt::format("<p>Numbers only: {}</p>\n", without);
+  return out;
+}
+
+/// Who wins where as maps, then the first of the other tables, then the rest of them, folded.
+std::vector<Section> summary_sections(const Claim& claim) {
+  std::string maps, first, others;
+  for (const OwnTable& table : claim.tables) {
+    if (is_heat_map(table)) {
+      maps += own_heat_map(table);
+    } else {
+      (first.empty() ? first : others) += own_table(table);
+    }
+  }
+  if (!others.empty()) first += folded({.summary = "who beats whom, and by how much", .html = others});
+  std::vector<Section> sections;
+  if (!maps.empty())
+    sections.push_back({.id = "who-wins-where", .title = "Who wins where", .html = std::move(maps)});
+  if (!first.empty())
+    sections.push_back(
+        {.id = "costs-and-losses", .title = "What it costs, what is lost", .html = std::move(first)});
+  return sections;
+}
+
+Result<std::string> claims_html(const std::vector<Claim>& claims) {
+  std::vector<Drawing> drawings;
+  std::vector<std::vector<std::string>> titles;
+  for (const Claim& claim : claims) {
+    titles.emplace_back();
+    for (const OwnPlot& plot : plots_of(claim)) {
+      drawings.push_back(curves_of(plot));
+      titles.back().push_back(escape(plot.title) + legend_of(plot));
+    }
+  }
+  auto drawn = draw_all(drawings);
+  if (!drawn) return pass_on(drawn);
+  std::string out;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = claims[i];
+    std::vector<Plot> plots;
+    for (const std::string& title : titles[i]) plots.push_back({title, std::move((*drawn)[next++])});
+    if (opens_the_page(claim)) continue;
+    std::string html = rules_table(claim);
+    if (!plots.empty()) html += plot_grid(plots);
+    html += numbers_of(claim);
+    html += tables_html(claim);
+    out +=
+        folded({.summary = fmt::format("<b>{}</b>{}{} {}", escape(claim.id), claim.title.empty() ? "" : " ",
+                                       escape(claim.title), verdict_of(score_of(claim))),
+                .html = html,
+                .id = anchor("claim", claim.id),
+                .css_class = "cell"});
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run) {
+  const auto claims = claims_of(database, run);
+  if (!claims) return pass_on(claims);
+  const auto runs = run_query(database, "experiment_run", run);
+  if (!runs) return pass_on(runs);
+  ExperimentPage page;
+  std::string name = "experiment";
+  if (runs->size() > 0) {
+    const Row row = runs->row(0);
+    name = row.text("name");
+    page.cells = row.integer("cells");
+    page.failed = row.integer("failed");
+  }
+  for (const Claim& claim : *claims) {
+    for (const Rule& rule : claim.rules)
+      ++(rule.verdict == "holds"       ? page.hold
+         : rule.verdict == "undecided" ? page.undecided
+                                       : page.do_not_hold);
+  }
+  const auto html = claims_html(*claims);
+  if (!html) return pass_on(html);
+  const std::int64_t rules = page.hold + page.do_not_hold + page.undecided;
+  // What begins with a summary of its own is a comparison, and no paper's.
+  const bool of_a_paper = std::ranges::none_of(*claims, opens_the_page);
+  const std::string_view against = of_a_paper ? " against the paper" : "";
+  std::string answer = fmt::format("{} of {} checks{} hold, {} {} not", page.hold, rules, against,
+                                   page.do_not_hold, page.do_not_hold == 1 ? "does" : "do");
+  if (rules == 0) answer = fmt::format("no check{}", against);
+  if (page.undecided > 0)
+    answer += fmt::format("; undecided, since a cell is missing or failed: {}", page.undecided);
+  std::vector<std::pair<std::string, std::string>> facts{{"claims", fmt::format("{}", claims->size())}};
+  if (page.cells > 0) facts.emplace_back("cells", fmt::format("{}", page.cells));
+  if (page.failed > 0) facts.emplace_back("failed cells", fmt::format("{}", page.failed));
+  Page whole{.title = name,
+             .opening = fmt::format("<header>\n<p class=\"kind\">An experiment in virtual time</p>\n"
+                                    "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n{}</header>\n",
+                                    escape(name), answer, facts_line(facts)),
+             .sections = {}};
+  for (const Claim& claim : *claims) {
+    if (!opens_the_page(claim)) continue;
+    for (Section& section : summary_sections(claim)) whole.sections.push_back(std::move(section));
+  }
+  if (!claims->empty()) {
+    whole.sections.push_back({.id = "scoreboard",
+                              .title = "Scoreboard",
+                              .html = scoreboard(*claims) + query_note("claim_rules", run)});
+    whole.sections.push_back(
+        {.id = "claims", .title = "Claims", .html = *html + query_note("claim_numbers", run)});
+  }
+  page.html = framed_page(whole);
+  return page;
+}
+
+}  // namespace headcrash::report

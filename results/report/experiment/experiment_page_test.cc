@@ -1,0 +1,227 @@
+// The page of an experiment: what comes first, and that each number, rule and line is there whatever it is made of.
+#include "results/report/experiment/experiment_page.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "results/db/database_fixture.h"
+#include "results/report/frame/html.h"
+#include "results/report/frame/page_parts.h"
+
+namespace headcrash::report {
+namespace {
+
+using db::must;
+
+class ExperimentPageTest : public db::ScratchFolder {
+ protected:
+  static std::int64_t begin_run(db::Database& database) {
+    return must(database.begin_run({.kind = "experiment",
+                                    .name = "a paper",
+                                    .configuration = "a paper",
+                                    .digest = "d",
+                                    .host_json = "{}",
+                                    .versions_json = "{}",
+                                    .accelerator = "none"}));
+  }
+  /// The page of one claim a unit: two cells, the paper's number beside ours.
+  Result<ExperimentPage> page_with(const std::vector<std::string>& units) {
+    auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+    const auto run = begin_run(database);
+    std::vector<db::ClaimNumberRecord> numbers;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      const std::string claim = "C-" + std::to_string(i);
+      for (const char* cell : {"one", "two"})
+        numbers.push_back(
+            {claim, "part", "unit " + units[i], cell, "elapsed", units[i], 12.5, 80.0, std::string()});
+    }
+    EXPECT_TRUE(database.record_claims(run, {.numbers = numbers, .rules = {}}));
+    return experiment_page(database, run);
+  }
+};
+
+std::size_t plots_in(const std::string& html) {
+  std::size_t count = 0;
+  for (auto at = html.find("<svg"); at != std::string::npos; at = html.find("<svg", at + 1)) ++count;
+  return count;
+}
+
+TEST_F(ExperimentPageTest, AUnitStandsWithItsNumbersWhateverItIsMadeOf) {
+  std::vector<std::string> units = {"",     "s",    "ms",    "us",        "%",
+                                    "1/s",  "MB/s", "bytes", "%.0s",      "100 %%",
+                                    "% %d", "\\n",  "\"",    "\xc2\xb5s", "requests a second"};
+  for (char c = ' '; c <= '~'; ++c) units.emplace_back(1, c);
+  const auto page = page_with(units);
+  ASSERT_TRUE(page) << page.error().message();
+  EXPECT_EQ(times(page->html, "<span class=\"meter\">"), 2 * units.size()) << "a bar a number";
+  for (const std::string& unit : units) {
+    const std::string heading =
+        unit.empty() ? ">elapsed</th>" : ">" + escape("elapsed (" + unit + ")") + "</th>";
+    EXPECT_NE(page->html.find(heading), std::string::npos) << heading;
+  }
+}
+
+TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAreNone) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  EXPECT_TRUE(database.record_claims(run, {.numbers = {},
+                                           .rules = {{"C-1", "one", "holds", ""},
+                                                     {"C-1", "two", "does not hold", ""},
+                                                     {"C-1", "three", "undecided", ""}}}));
+  const auto page = experiment_page(database, run);
+  ASSERT_TRUE(page) << page.error().message();
+  EXPECT_NE(
+      page->html.find(
+          ">1 of 3 checks against the paper hold, 1 does not; undecided, since a cell is missing or failed: 1<"),
+      std::string::npos)
+      << page->html;
+}
+
+TEST_F(ExperimentPageTest, EveryLineOfAPlotIsThereHoweverManyPointsItHas) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  constexpr int kLines = 11, kPoints = 40;
+  for (int line = 0; line < kLines; ++line) {
+    for (int x = 0; x < kPoints; ++x)
+      records.points.push_back({"C-1", "curve", "Many", "x", "y", false, "line " + std::to_string(line),
+                                false, static_cast<double>(x), static_cast<double>(x * line % 7)});
+  }
+  ASSERT_TRUE(database.record_claims(run, records));
+  auto page = experiment_page(database, run);
+  ASSERT_TRUE(page) << page.error().message();
+  page->html = without_own_script(page->html);
+  // A path that is not closed swallows what follows it.
+  std::size_t open = 0;
+  for (auto at = page->html.find("<path"); at != std::string::npos; at = page->html.find("<path", at + 1))
+    if (page->html.find("/>", at) > page->html.find('<', at + 1)) ++open;
+  EXPECT_EQ(open, 0U);
+  EXPECT_NE(page->html.find(">no check against the paper<"), std::string::npos);
+  EXPECT_EQ(page->html.find(": the paper"), std::string::npos) << "no legend of marks that are not there";
+}
+
+TEST_F(ExperimentPageTest, ThePaperHasColumnsAndStrokesWhereItHasNumbers) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  records.numbers = {{"C-1", "part", "with", "one", "cost", "", 4.5, 5.0, ""},
+                     {"C-1", "part", "with", "one; varied", "cost", "", std::nullopt, 6.0, ""},
+                     {"C-2", "part", "without", "one", "cost", "", std::nullopt, 5.0, ""},
+                     {"C-2", "part", "without", "two", "cost", "", std::nullopt, 6.0, ""}};
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = experiment_page(database, run);
+  ASSERT_TRUE(page) << page.error().message();
+  const auto count = [&](const std::string& text) {
+    std::size_t n = 0;
+    for (auto at = page->html.find(text); at != std::string::npos; at = page->html.find(text, at + 1)) ++n;
+    return n;
+  };
+  EXPECT_EQ(count(">paper</th>"), 1U);
+  EXPECT_EQ(count("strokes: the paper"), 1U);
+}
+
+TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  records.rules = {{"C-1", "a rule without a number", "holds", ""}};
+  for (std::int64_t line = 0; line < 2; ++line) {
+    records.tables.push_back({"C-1", "sizes", "Sizes & delays", line, "who <b>", line == 0 ? "\"x\"" : "y"});
+    records.tables.push_back({"C-1", "sizes", "Sizes & delays", line, "s", line == 0 ? "1.5" : "12"});
+  }
+  records.tables.push_back({"C-1", "again", "Another", 0, "n", "7"});
+  for (const double x : {1.0, 2.0, 4.0}) {
+    records.points.push_back(
+        {"C-1", "curve", "By \"delay\"", "delay (s)", "% of it", true, "ours", false, x, x});
+    records.points.push_back({"C-2", "curve", "Another", "x", "y", false, "one's \\", true, -x, x * x});
+  }
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = experiment_page(database, run);
+  ASSERT_TRUE(page) << page.error().message();
+  EXPECT_EQ(page->hold, 1);
+  EXPECT_EQ(plots_in(page->html), 2U);
+  for (const char* text :
+       {"<b>C-1</b>", "a rule without a number", "<h3>Sizes &amp; delays</h3>", "who &lt;b&gt;",
+        "&quot;x&quot;", ">12<", "<h3>Another</h3>", "delay (s)", ">ours<"})
+    EXPECT_NE(page->html.find(text), std::string::npos) << text;
+}
+
+TEST_F(ExperimentPageTest, AComparisonBeginsWithItsHeatMap) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  records.rules = {{"C-1", "a rule", "does not hold", ""}};
+  const std::vector<std::vector<std::string>> cells = {{"machine", "one drive", "one drive", "array"},
+                                                       {"workload", "create", "copy", "copy"},
+                                                       {"LFS", "1.00*", "2.50", "-"},
+                                                       {"Journal", "12.34", "1.00*", "1.01*"}};
+  for (std::size_t line = 0; line < 3; ++line)
+    for (const auto& column : cells)
+      records.tables.push_back({"summary", "heat map, of all", "Times the best",
+                                static_cast<std::int64_t>(line), column[0], column[line + 1]});
+  records.tables.push_back({"summary", "beats", "Who beats whom", 0, "n", "7"});
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = must(experiment_page(database, run));
+  expect_links_lead_somewhere(page.html);
+  EXPECT_NE(page.html.find(">0 of 1 checks hold, 1 does not<"), std::string::npos) << "no paper's";
+  EXPECT_LT(page.html.find("<table class=\"heat\">"), page.html.find("<section id=\"scoreboard\">"));
+  EXPECT_LT(page.html.find("id=\"costs-and-losses\""), page.html.find("<section id=\"scoreboard\">"));
+  EXPECT_EQ(times(page.html, "<table class=\"heat\">"), 1U) << "once, not among the claims as well";
+  const auto map = all_between(page.html, "<table class=\"heat\">", "</table>").at(0);
+  EXPECT_EQ(times(map, "class=\"group\""), 2U) << "machines";
+  EXPECT_EQ(times(map, " best\""), 3U) << "a star is a mark";
+  EXPECT_NE(map.find("<td class=\"h3\" data-label=\"LFS\">2.50</td>"), std::string::npos) << map;
+  EXPECT_NE(map.find("<td class=\"h5\" data-label=\"Journal\">12.3</td>"), std::string::npos) << map;
+  EXPECT_EQ(times(map, "<td class=\"hnone\""), 1U) << "no multiple, no shade";
+}
+
+TEST_F(ExperimentPageTest, ClaimsAndRulesThatDoNotHoldComeFirst) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  records.numbers = {{"C-0", "part", "numbers only", "one", "cost", "", std::nullopt, 5.0, ""}};
+  records.rules = {{"C-1", "all is well", "holds", ""},
+                   {"C-2", "not known", "undecided", ""},
+                   {"C-3", "the good one", "holds", "1"},
+                   {"C-3", "the bad one", "does not hold", "2 < 3"}};
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = must(experiment_page(database, run));
+  expect_links_lead_somewhere(page.html);
+  const auto scoreboard = all_between(page.html, "<section id=\"scoreboard\">", "</section>").at(0);
+  const auto place = [&](const char* text) { return scoreboard.find(text); };
+  EXPECT_LT(place("#claim.C-3"), place("#claim.C-2"));
+  EXPECT_LT(place("#claim.C-2"), place("#claim.C-1"));
+  EXPECT_LT(place("#claim.C-1"), place("#claim.C-0"));
+  EXPECT_LT(place("<li>the bad one</li>"), place("#claim.C-2"))
+      << "what does not hold is said in the scoreboard";
+  EXPECT_NE(place("<span class=\"verdict bad\">1 of 2 fail</span>"), std::string::npos);
+  EXPECT_NE(place("<span class=\"verdict good\">holds</span>"), std::string::npos);
+  // In the claim itself, too; and each rule has an address.
+  EXPECT_LT(page.html.find("<tr class=\"bad\" id=\"rule.C-3/2\">"),
+            page.html.find("<tr class=\"good\" id=\"rule.C-3/1\">"));
+}
+
+TEST_F(ExperimentPageTest, NumbersByUsersAreLinesOverUsersAndStandOnce) {
+  auto database = must(db::Database::open(file(), db::Database::Access::read_write));
+  const auto run = begin_run(database);
+  db::ClaimRecords records;
+  for (const char* scheme : {"No Order", "Soft Updates"})
+    for (const int users : {1, 2, 8})
+      records.numbers.push_back({"C-1", "part", "split among users", fmt::format("{}, {}", scheme, users),
+                                 "throughput", "1/s", std::nullopt,
+                                 1000.0 + users + (scheme[0] == 'S' ? 100 : 0), ""});
+  records.numbers.push_back(
+      {"C-2", "part", "two points", "No Order, 1", "throughput", "1/s", std::nullopt, 2001.0, ""});
+  records.numbers.push_back(
+      {"C-2", "part", "two points", "No Order, 2", "throughput", "1/s", std::nullopt, 2002.0, ""});
+  ASSERT_TRUE(database.record_claims(run, records));
+  const auto page = must(experiment_page(database, run));
+  EXPECT_EQ(plots_in(page.html), 1U) << "two points are not a line";
+  const auto plot = all_between(page.html, "<svg", "</svg>").at(0);
+  EXPECT_EQ(times(plot, ">users<"), 1U) << "what is at the axis";
+  for (const char* number : {">1001<", ">1108<", ">2002<"}) EXPECT_EQ(times(page.html, number), 1U) << number;
+  EXPECT_EQ(times(page.html, "<span class=\"meter\">"), 2U);
+}
+
+}  // namespace
+}  // namespace headcrash::report
