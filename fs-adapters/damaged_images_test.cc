@@ -145,8 +145,7 @@ TEST(DamagedImage, IsSurvivedIfItBrokeSomethingBefore) {
     for (const auto& [name, hex] : kFound)
       if (name == format.name) programs.push_back(bytes_of_hex(hex));
     if (!programs.empty())
-      run_all(
-          ImageTarget(format), [&](std::uint64_t i) { return programs[i]; }, programs.size());
+      run_all(ImageTarget(format), [&](std::uint64_t i) { return programs[i]; }, programs.size());
   }
 }
 

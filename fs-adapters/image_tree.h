@@ -29,11 +29,10 @@ Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path
     const std::string_view component = path.substr(0, slash);
     path.remove_prefix(std::min(slash + 1, path.size()));
     if (component.empty()) continue;
-    const auto names = list(at);
-    if (!names) return pass_on(names);
+    TRY(const auto names, list(at));
     const auto match =
-        std::ranges::find_if(*names, [&](const auto& entry) { return entry.name == component; });
-    if (match == names->end()) return fail(std::string(component), "no such name", "look with ls");
+        std::ranges::find_if(names, [&](const auto& entry) { return entry.name == component; });
+    if (match == names.end()) return fail(std::string(component), "no such name", "look with ls");
     at = match->inode;
   }
   return at;
@@ -54,14 +53,12 @@ Result<void> walk_image(std::uint64_t root, const List& list, const Visit& visit
   while (!open.empty()) {
     const Open directory = std::move(open.back());
     open.pop_back();
-    const auto names = list(directory.inode);
-    if (!names) return pass_on(names);
-    for (const auto& entry : *names) {
+    TRY(const auto names, list(directory.inode));
+    for (const auto& entry : names) {
       if (++seen > kImageNamesMax) return damaged(directory.inode, "the tree has too many names");
       std::string path = directory.path.empty() ? entry.name : directory.path + '/' + entry.name;
-      const Result<bool> is_directory = visit(path, entry);
-      if (!is_directory) return pass_on(is_directory);
-      if (!*is_directory) continue;
+      TRY(const auto is_directory, visit(path, entry));
+      if (!is_directory) continue;
       if (!directories.insert(entry.inode).second)
         return damaged(entry.inode, fmt::format("is a directory with a second name, '{}'", path));
       open.push_back({.path = std::move(path), .inode = entry.inode});

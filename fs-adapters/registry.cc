@@ -39,9 +39,8 @@ std::vector<const SystemUnderTest*> all_systems() {
 }
 
 Result<const SystemUnderTest*> find_system(std::string_view type, std::string_view system) {
-  const auto found = find_file_system_type(type);
-  if (!found) return pass_on(found);
-  return (*found)->find_system(system);
+  TRY(const auto found, find_file_system_type(type));
+  return found->find_system(system);
 }
 
 }  // namespace headcrash::adapters

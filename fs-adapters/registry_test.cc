@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <set>
 
+#include "fs-adapters/snapfs/format.h"
 #include "fs-adapters/substrate/os/device_stores.h"
 #include "fs-adapters/substrate/os/memory_machine.h"
-#include "fs-adapters/snapfs/format.h"
 #include "fs-adapters/substrate/tree/core_inode.h"
 #include "fs-adapters/substrate/tree/testing/operations.h"
 #include "fs-adapters/ufs/schemes/scheme.h"

@@ -27,12 +27,11 @@ Result<void> ImageReader::walk(
   return walk_image(
       root(), [this](std::uint64_t directory) { return list(directory); },
       [&](const std::string& path, const ImageName& entry) -> Result<bool> {
-        const auto child = inode(entry.inode);
-        if (!child) return pass_on(child);
-        if (!child->allocated)
+        TRY(const auto child, inode(entry.inode));
+        if (!child.allocated)
           return damaged(entry.inode, fmt::format("is not allocated, but named '{}'", entry.name));
-        visit(path, *child);
-        return child->type == FileType::directory;
+        visit(path, child);
+        return child.type == FileType::directory;
       },
       damaged);
 }

@@ -27,11 +27,11 @@
 #include <utility>
 #include <vector>
 
+#include "fs-adapters/promises.h"
+#include "fs-adapters/snapshots.h"
 #include "fs-adapters/substrate/os/disk_queue.h"
 #include "fs-adapters/substrate/os/faulty_disk.h"
 #include "fs-adapters/substrate/os/system.h"
-#include "fs-adapters/promises.h"
-#include "fs-adapters/snapshots.h"
 #include "fs-adapters/transactions.h"
 #include "fs-adapters/vfs.h"
 #include "plugin/base/result.h"

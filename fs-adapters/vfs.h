@@ -23,6 +23,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "plugin/base/result.h"
+
 namespace headcrash {
 
 struct Errno {
@@ -219,8 +221,7 @@ class Vfs {
   /// One after the other, and no owners, where a file system has not its own.
   virtual VfsResult<void> set_attributes(std::string_view path, const AttributeChanges& changes) {
     if (changes.user || changes.group || changes.accessed_ns) return refuse(ENOTSUP);
-    if (changes.mode)
-      if (auto done = chmod(path, *changes.mode); !done) return done;
+    if (changes.mode) TRY(chmod(path, *changes.mode));
     if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
     return {};
   }

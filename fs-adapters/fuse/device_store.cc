@@ -82,8 +82,7 @@ Result<void> DeviceStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
   const std::vector<std::byte> zeroes(std::min(count, kZeroSectors) * kSectorBytes);
   for (std::uint64_t done = 0; done < count;) {
     const std::uint64_t part = std::min(count - done, kZeroSectors);
-    if (auto written = write(lba + done, std::span(zeroes).first(part * kSectorBytes)); !written)
-      return written;
+    TRY(write(lba + done, std::span(zeroes).first(part * kSectorBytes)));
     done += part;
   }
   return {};
@@ -96,15 +95,13 @@ Result<void> DeviceStore::sync() {
 
 Result<std::unique_ptr<OpenedDevices>> OpenedDevices::open(const std::string& path, const std::string& log,
                                                            DeviceStore::Access access) {
-  auto device = DeviceStore::open(path, access);
-  if (!device) return pass_on(device);
-  if (log.empty()) return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(*device), nullptr));
+  TRY(auto device, DeviceStore::open(path, access));
+  if (log.empty()) return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(device), nullptr));
   std::error_code error;
   if (std::filesystem::equivalent(path, log, error))
     return fail("--log " + log, "is the file system's own device", "give another one");
-  auto second = DeviceStore::open(log, access);
-  if (!second) return pass_on(second);
-  return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(*device), std::move(*second)));
+  TRY(auto second, DeviceStore::open(log, access));
+  return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(device), std::move(second)));
 }
 
 OpenedDevices::OpenedDevices(std::unique_ptr<DeviceStore> device, std::unique_ptr<DeviceStore> log)

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "fs-adapters/substrate/os/update_policy.h"
 #include "fs-adapters/registry.h"
+#include "fs-adapters/substrate/os/update_policy.h"
 
 namespace headcrash::fuse {
 
@@ -29,21 +29,19 @@ Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions&
   std::vector<std::string> names;
   for (const auto& system : type.systems()) names.push_back(system->name());
   auto chosen = static_cast<std::size_t>(std::ranges::find(names, type.usual_system()) - names.begin());
-  if (auto taken = options.take_choice("scheme", names, chosen); !taken) return pass_on(taken);
+  TRY(options.take_choice("scheme", names, chosen));
   const adapters::SystemUnderTest& system = *type.systems()[chosen];
   adapters::MountSettings settings;
-  if (auto taken = options.take_flag("force", settings.force); !taken) return pass_on(taken);
-  if (type.has_snapshots())
-    if (auto taken = options.take("snapshot", settings.snapshot); !taken) return pass_on(taken);
+  TRY(options.take_flag("force", settings.force));
+  if (type.has_snapshots()) TRY(options.take("snapshot", settings.snapshot));
   MountPlan plan;
   plan.devices = system.description().devices;
-  if (type.may_have_log_device())
-    if (auto taken = options.take("log", plan.machine.log); !taken) return pass_on(taken);
+  if (type.may_have_log_device()) TRY(options.take("log", plan.machine.log));
   if (plan.devices > 1 && plan.machine.log.empty())
     return fail("-o scheme=" + system.name(), "has its log on a device of its own", "add log=DEVICE");
   const std::vector<std::string> whens{"auto", "always", "never"};
   auto flush = static_cast<std::size_t>(Flushes::where_needed);
-  if (auto taken = options.take_choice("flush", whens, flush); !taken) return pass_on(taken);
+  TRY(options.take_choice("flush", whens, flush));
   plan.machine.flushes = static_cast<Flushes>(flush);
   plan.machine.flushes_itself = system.description().flushes;
   settings.flushes = plan.machine.flushes != Flushes::never;
@@ -57,9 +55,8 @@ Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions&
 Result<void> take_update_policy(MountOptions& options, MachineOptions& machine) {
   std::string text;
   if (auto taken = options.take("update", text); !taken || text.empty()) return taken;
-  const auto policy = os::parse_update_policy(text, machine.system.cache.bytes, "-o update");
-  if (!policy) return pass_on(policy);
-  machine.system.syncer = *policy;
+  TRY(const auto policy, os::parse_update_policy(text, machine.system.cache.bytes, "-o update"));
+  machine.system.syncer = policy;
   return {};
 }
 

@@ -80,32 +80,30 @@ struct Wish {
 };
 
 Result<Wish> read_wish(const adapters::FileSystemType& type, const Call& call) {
-  auto words = MountOptions::parse(call.words);
-  if (!words) return pass_on(words);
-  auto plan = plan_mount(type, *words);
-  if (!plan) return pass_on(plan);
-  Wish wish{.plan = std::move(*plan), .serve = {.device = call.device, .type = std::string(type.name())}};
+  TRY(auto words, MountOptions::parse(call.words));
+  TRY(auto plan, plan_mount(type, words));
+  Wish wish{.plan = std::move(plan), .serve = {.device = call.device, .type = std::string(type.name())}};
   MachineOptions& machine = wish.plan.machine;
   machine.system.cache.bytes = 16 << 20;
   for (const auto& taken :
-       {words->take_size("cache", machine.system.cache.bytes), words->take_flag("buffered", machine.buffered),
-        words->take_flag("writeback", wish.serve.write_back_cache),
-        words->take_flag("foreground", wish.foreground)}) {
+       {words.take_size("cache", machine.system.cache.bytes), words.take_flag("buffered", machine.buffered),
+        words.take_flag("writeback", wish.serve.write_back_cache),
+        words.take_flag("foreground", wish.foreground)}) {
     if (!taken) return pass_on(taken);
   }
   if (machine.system.cache.bytes < kCacheBytesMin)
     return fail("-o cache", "is too small", "give 256K or more");
-  if (auto taken = take_update_policy(*words, machine); !taken) return pass_on(taken);
+  TRY(take_update_policy(words, machine));
   for (const std::string_view word : kKernelWords) {
     bool given = false;
-    if (auto taken = words->take_flag(std::string(word), given); !taken) return pass_on(taken);
+    TRY(words.take_flag(std::string(word), given));
     if (given) wish.serve.kernel_words += (wish.serve.kernel_words.empty() ? "" : ",") + std::string(word);
   }
   for (const std::string_view word : kWordsWithoutMeaning) {
     bool ignored = false;
-    if (auto taken = words->take_flag(std::string(word), ignored); !taken) return pass_on(taken);
+    TRY(words.take_flag(std::string(word), ignored));
   }
-  if (auto left = words->nothing_left(); !left) return pass_on(left);
+  TRY(words.nothing_left());
   std::error_code error;
   wish.serve.target = std::filesystem::canonical(call.target, error).string();
   if (error) return fail(call.target, error.message(), "give an existing folder");

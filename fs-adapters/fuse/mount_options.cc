@@ -45,9 +45,8 @@ Result<void> MountOptions::take(const std::string& name, std::string& value) {
 Result<void> MountOptions::take_size(const std::string& name, std::uint64_t& bytes) {
   std::string text;
   if (auto taken = take(name, text); !taken || text.empty()) return taken;
-  const auto size = base::parse_size(text, "-o " + name);
-  if (!size) return pass_on(size);
-  bytes = *size;
+  TRY(const auto size, base::parse_size(text, "-o " + name));
+  bytes = size;
   return {};
 }
 

@@ -37,9 +37,8 @@ Result<std::unique_ptr<RealMachine>> RealMachine::open(const std::string& device
   for (const std::string& path : {device, options.log}) {
     if (path.empty()) continue;
     // One request is at a disk at a time: one thread is enough.
-    auto disk = os::RawDisk::open(path, *clock, {.threads = 1, .buffered = options.buffered});
-    if (!disk) return pass_on(disk);
-    disks.push_back(std::move(*disk));
+    TRY(auto disk, os::RawDisk::open(path, *clock, {.threads = 1, .buffered = options.buffered}));
+    disks.push_back(std::move(disk));
   }
   return std::unique_ptr<RealMachine>(new RealMachine(std::move(clock), std::move(disks), options));
 }

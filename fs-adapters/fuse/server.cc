@@ -192,19 +192,18 @@ Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::mount(const MountPlan& plan, const ServeOptions& options) {
-  auto machine = RealMachine::open(options.device, plan.machine);
-  if (!machine) return pass_on(machine);
-  os::Executor& executor = (*machine)->system.executor;
+  TRY(auto machine, RealMachine::open(options.device, plan.machine));
+  os::Executor& executor = machine->system.executor;
   os::Account account{.name = "mount"};
   Result<std::unique_ptr<adapters::MountedSystem>> mounted = fail("", "");
-  executor.spawn(os::Executor::Kind::user, account, [&] { mounted = plan.mount((*machine)->system); });
+  executor.spawn(os::Executor::Kind::user, account, [&] { mounted = plan.mount(machine->system); });
   executor.run();
   if (!mounted) {
     executor.halt();
     return fail(options.device, mounted.error().message());
   }
-  auto state = std::make_unique<State>(std::move(*machine), std::move(*mounted));
-  if (const auto attached = state->attach(options); !attached) return pass_on(attached);
+  auto state = std::make_unique<State>(std::move(machine), std::move(*mounted));
+  TRY(state->attach(options));
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 

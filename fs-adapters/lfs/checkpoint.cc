@@ -176,8 +176,7 @@ VfsResult<void> Store::write_tables() {
   const auto unit = static_cast<std::uint8_t>(s_.block_sectors());
   for (const std::uint32_t number :
        std::vector<std::uint32_t>(dirty_map_blocks_.begin(), dirty_map_blocks_.end())) {
-    if (!room_for(**plan, 0, 1, unit))
-      if (auto emitted = emit(*plan); !emitted) return emitted;
+    if (!room_for(**plan, 0, 1, unit)) TRY(emit(*plan));
     const std::size_t item =
         *(*plan)->region.add({.content = Content::inode_map, .index = number, .sectors = unit});
     (*plan)->map_blocks.emplace_back(number, item);
@@ -191,11 +190,11 @@ VfsResult<void> Store::write_tables() {
       return (*plan)->empty() ? VfsResult<void>{} : send(*plan);
     }
     if (!(*plan)->empty()) {
-      if (auto emitted = emit(*plan); !emitted) return emitted;
+      TRY(emit(*plan));
       continue;
     }
     if (room_for(Plan(s_, s_.segment_sectors), 0, blocks, blocks * unit)) {
-      if (auto advanced = advance_segment(); !advanced) return advanced;
+      TRY(advance_segment());
       *plan = std::make_unique<Plan>(s_, room_in_segment());
       continue;
     }
@@ -203,7 +202,7 @@ VfsResult<void> Store::write_tables() {
       changed.erase(std::prev(changed.end()));
     plan_usage_blocks(**plan, changed);
     written.insert(changed.begin(), changed.end());
-    if (auto emitted = emit(*plan); !emitted) return emitted;
+    TRY(emit(*plan));
   }
 }
 
@@ -229,10 +228,10 @@ VfsResult<void> Store::write_checkpoint_region() {
   c.segments_cleaned = counters_.segments_cleaned;
   ++c.checkpoints_written;
   const std::vector<std::byte> bytes = encode(c, s_);
-  if (auto flushed = flush_device(); !flushed) return flushed;
+  TRY(flush_device());
   // The other one stays as it is until this one is whole.
-  if (auto written = write_sectors(checkpoint_region(c.sequence), bytes); !written) return written;
-  if (auto flushed = flush_device(); !flushed) return flushed;
+  TRY(write_sectors(checkpoint_region(c.sequence), bytes));
+  TRY(flush_device());
   // Now nothing that could be mounted refers to them.
   give_back(emptied);
   // One that was cleaned may have got live data again, for want of room for it elsewhere; then it counts later.
@@ -249,8 +248,8 @@ VfsResult<void> Store::checkpoint_locked() {
   const bool known = owes_nothing() && sectors_since_checkpoint_ == 0;
   if (known && !closing_ && !coming_up_) return {};
   if (known) return write_checkpoint_region();
-  if (auto flushed = flush_everything(); !flushed) return flushed;
-  if (auto written = write_tables(); !written) return written;
+  TRY(flush_everything());
+  TRY(write_tables());
   return write_checkpoint_region();
 }
 

@@ -134,7 +134,7 @@ VfsResult<void> Store::move_live(const SummaryEntry& entry, SectorAddress addres
 
 VfsResult<void> Store::clean_segment(SegmentNumber segment) {
   std::vector<std::byte> bytes(s_.segment_bytes());
-  if (auto read = read_sectors(s_.segment_start(segment), bytes); !read) return read;
+  TRY(read_sectors(s_.segment_start(segment), bytes));
   ++counters_.segments_read;
   std::uint64_t last = 0;
   for (std::uint32_t at = 0; at < s_.segment_sectors;) {
@@ -147,8 +147,7 @@ VfsResult<void> Store::clean_segment(SegmentNumber segment) {
       if (usage_[segment].state != SegmentState::dirty) return {};
       const auto content =
           rest.subspan(std::size_t{within} * kSectorBytes, std::size_t{entry.sectors} * kSectorBytes);
-      if (auto moved = move_live(entry, s_.segment_start(segment) + at + within, content); !moved)
-        return moved;
+      TRY(move_live(entry, s_.segment_start(segment) + at + within, content));
       within += entry.sectors;
     }
     at += summary->sectors;

@@ -213,7 +213,7 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
     const std::uint32_t bytes = s_.stored_bytes(inode.placed_size, block);
     drop_live(*address, bytes);
     inode.disk.sectors -= std::min(inode.disk.sectors, bytes / kSectorBytes);
-    if (auto set = set_address(inode, block, 0); !set) return set;
+    TRY(set_address(inode, block, 0));
   }
   if (inode.dirty.erase(block) != 0) dirty_bytes_ -= s_.block_bytes;
   inode.unplaced.erase(block);
@@ -255,13 +255,12 @@ VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t
       continue;
     }
     bool child_empty = true;
-    if (level != 0)
-      if (auto done = free_below(inode, child, first, end, budget, child_empty); !done) return done;
+    if (level != 0) TRY(free_below(inode, child, first, end, budget, child_empty));
     if (!child_empty) {
       empty = false;
       continue;
     }
-    if (auto done = free_block(inode, child); !done) return done;
+    TRY(free_block(inode, child));
   }
   return {};
 }
@@ -272,19 +271,17 @@ VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& tree_inode
   for (std::uint32_t i = 0; i < kDirectPointers; ++i) {
     const BlockId block{0, i};
     if (i < first || i >= end || (inode.disk.pointers[i] == 0 && !inode.dirty.contains(block))) continue;
-    if (auto done = free_block(inode, block); !done) return done;
+    TRY(free_block(inode, block));
   }
   tree::BlockBudget budget(s_.log_sectors());  // of index blocks
   for (std::uint8_t level = 1; level <= 3; ++level) {
     const BlockId index{level, 0};
     if (inode.disk.pointers[kDirectPointers + level - 1U] == 0 && !inode.dirty.contains(index)) continue;
     bool empty = true;
-    if (auto done = free_below(inode, index, static_cast<std::uint64_t>(first),
-                               static_cast<std::uint64_t>(end), budget, empty);
-        !done)
-      return done;
+    TRY(free_below(inode, index, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end), budget,
+                   empty));
     if (!empty) continue;
-    if (auto done = free_block(inode, index); !done) return done;
+    TRY(free_block(inode, index));
   }
   mark_changed(inode);
   return {};
@@ -297,10 +294,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   const std::uint64_t old = inode.disk.size_bytes;
   if (size_bytes < old) {
     const std::uint64_t blocks = (size_bytes + s_.block_bytes - 1) / s_.block_bytes;
-    if (auto freed = free_blocks(operation, inode, static_cast<std::int64_t>(blocks),
-                                 static_cast<std::int64_t>(s_.blocks_per_file_max()));
-        !freed)
-      return freed;
+    TRY(free_blocks(operation, inode, static_cast<std::int64_t>(blocks),
+                    static_cast<std::int64_t>(s_.blocks_per_file_max())));
     const std::uint32_t tail = size_bytes % s_.block_bytes;
     if (tail != 0) {
       const auto block = static_cast<std::int64_t>(size_bytes / s_.block_bytes);

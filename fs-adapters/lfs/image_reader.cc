@@ -17,7 +17,7 @@ namespace {
 Result<Superblock> superblock_of(const model::SectorStore& store) {
   if (store.sectors() <= kSuperblockAddress) return fail("lfs", "the device is too small");
   std::array<std::byte, kSectorBytes> sector;
-  if (auto got = store.read(kSuperblockAddress, sector); !got) return pass_on(got);
+  TRY(store.read(kSuperblockAddress, sector));
   return decode_superblock(sector, store.sectors());
 }
 
@@ -25,7 +25,7 @@ Result<Checkpoint> checkpoint_of(const model::SectorStore& store, const Superblo
   std::array<std::optional<Checkpoint>, 2> found;
   std::vector<std::byte> bytes(std::size_t{superblock.checkpoint_sectors} * kSectorBytes);
   for (std::size_t i = 0; i < 2; ++i) {
-    if (auto got = store.read(superblock.checkpoints[i], bytes); !got) return pass_on(got);
+    TRY(store.read(superblock.checkpoints[i], bytes));
     found[i] = decode_checkpoint(bytes, superblock);
   }
   auto checkpoint = newest(std::move(found[0]), std::move(found[1]));
@@ -45,23 +45,20 @@ std::optional<Checkpoint> newest(std::optional<Checkpoint> one, std::optional<Ch
 }
 
 Result<Checkpoint> newest_checkpoint(const model::SectorStore& store) {
-  const auto superblock = superblock_of(store);
-  if (!superblock) return pass_on(superblock);
-  return checkpoint_of(store, *superblock);
+  TRY(const auto superblock, superblock_of(store));
+  return checkpoint_of(store, superblock);
 }
 
 Result<ImageReader> ImageReader::open(const model::SectorStore& store, const Contents& contents) {
-  const auto superblock = superblock_of(store);
-  if (!superblock) return pass_on(superblock);
-  ImageReader reader(store, *superblock);
-  if (auto loaded = reader.load(contents); !loaded) return pass_on(loaded);
+  TRY(const auto superblock, superblock_of(store));
+  ImageReader reader(store, superblock);
+  TRY(reader.load(contents));
   return reader;
 }
 
 Result<bool> ImageReader::refresh(const Contents& contents) {
-  const auto superblock = superblock_of(*store_);
-  if (!superblock) return pass_on(superblock);
-  if (!(*superblock == superblock_)) return fail("lfs", "this is another file system");
+  TRY(const auto superblock, superblock_of(*store_));
+  if (!(superblock == superblock_)) return fail("lfs", "this is another file system");
   return load(contents);
 }
 
@@ -73,17 +70,16 @@ Result<bool> ImageReader::fetch(Known& known, SectorAddress address, const Conte
   if (known.address == address && known.sources.unchanged(contents)) return false;
   known = {address, Sources({{address, sectors}}, true, contents)};
   block_.resize(superblock_.block_bytes);
-  if (auto got = store_->read(address, block_); !got) return pass_on(got);
+  TRY(store_->read(address, block_));
   if (!table_block_intact(block_, superblock_))
     return fail(std::string(table), fmt::format("block {} is damaged", number));
   return true;
 }
 
 Result<bool> ImageReader::load(const Contents& contents) {
-  auto checkpoint = checkpoint_of(*store_, superblock_);
-  if (!checkpoint) return pass_on(checkpoint);
-  bool changed = !(*checkpoint == checkpoint_) || map_known_.empty();
-  checkpoint_ = std::move(*checkpoint);
+  TRY(auto checkpoint, checkpoint_of(*store_, superblock_));
+  bool changed = !(checkpoint == checkpoint_) || map_known_.empty();
+  checkpoint_ = std::move(checkpoint);
   const auto entries = [](std::uint32_t block, std::uint32_t in_a_block, std::uint32_t all) {
     return std::pair(block * in_a_block, std::min(all, (block + 1) * in_a_block));
   };
@@ -96,10 +92,9 @@ Result<bool> ImageReader::load(const Contents& contents) {
       map_known_[i] = {};
       continue;
     }
-    const auto anew = fetch(map_known_[i], checkpoint_.map_blocks[i], contents, "lfs inode map", i);
-    if (!anew) return pass_on(anew);
-    changed = changed || *anew;
-    for (std::uint32_t n = first; *anew && n < end; ++n)
+    TRY(const auto anew, fetch(map_known_[i], checkpoint_.map_blocks[i], contents, "lfs inode map", i));
+    changed = changed || anew;
+    for (std::uint32_t n = first; anew && n < end; ++n)
       map_[n] = decode_map_entry(std::span(block_).subspan(std::size_t{n - first} * kMapEntryBytes));
   }
   usage_.resize(superblock_.segments);
@@ -109,10 +104,9 @@ Result<bool> ImageReader::load(const Contents& contents) {
   usage_known_.resize(superblock_.usage_blocks());
   for (std::uint32_t i = 0; i < superblock_.usage_blocks(); ++i) {
     const auto [first, end] = entries(i, superblock_.usage_entries_per_block(), superblock_.segments);
-    const auto anew = fetch(usage_known_[i], checkpoint_.usage_blocks[i], contents, "lfs usage table", i);
-    if (!anew) return pass_on(anew);
-    changed = changed || *anew;
-    for (std::uint32_t n = first; *anew && n < end; ++n)
+    TRY(const auto anew, fetch(usage_known_[i], checkpoint_.usage_blocks[i], contents, "lfs usage table", i));
+    changed = changed || anew;
+    for (std::uint32_t n = first; anew && n < end; ++n)
       usage_[n] = decode_usage(std::span(block_).subspan(std::size_t{n - first} * kUsageEntryBytes));
   }
   if (superblock_.long_usage_table()) {
@@ -126,7 +120,7 @@ Result<std::vector<std::byte>> ImageReader::block_at(SectorAddress address, std:
   if (!superblock_.holds(address, bytes / kSectorBytes))
     return fail("lfs", fmt::format("address {} is in no segment", address));
   std::vector<std::byte> block(bytes);
-  if (auto got = store_->read(address, block); !got) return pass_on(got);
+  TRY(store_->read(address, block));
   return block;
 }
 
@@ -138,12 +132,11 @@ Result<ImageReader::Summaries> ImageReader::summaries(SegmentNumber number) cons
     const SectorAddress start = superblock_.segment_start(number) + at;
     const std::uint32_t room = superblock_.segment_sectors - at;
     bytes.resize(kSectorBytes);
-    if (auto got = store_->read(start, bytes); !got) return pass_on(got);
+    TRY(store_->read(start, bytes));
     const auto own = lfs::summary_sectors(bytes, superblock_);
     if (!own || *own > room) break;
     bytes.resize(std::size_t{*own} * kSectorBytes);
-    if (*own > 1)
-      if (auto got = store_->read(start, bytes); !got) return pass_on(got);
+    if (*own > 1) TRY(store_->read(start, bytes));
     const auto summary = decode_summary(bytes, superblock_, room);
     if (!summary || summary->sequence <= last) break;
     last = summary->sequence;
@@ -161,10 +154,9 @@ Result<ImageReader::Summaries> ImageReader::summaries(SegmentNumber number) cons
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
   if (number >= map_.size() || !map_[number].allocated()) return fail(subject(number), "it is not allocated");
-  const auto sector = block_at(map_[number].address, kSectorBytes);
-  if (!sector) return pass_on(sector);
+  TRY(const auto sector, block_at(map_[number].address, kSectorBytes));
   const auto bytes =
-      std::span<const std::byte>(*sector).subspan(std::size_t{map_[number].slot} * kInodeBytes, kInodeBytes);
+      std::span<const std::byte>(sector).subspan(std::size_t{map_[number].slot} * kInodeBytes, kInodeBytes);
   if (!inode_intact(bytes, superblock_)) return fail(subject(number), "its checksum is wrong");
   const Inode inode = decode_inode(bytes);
   if (inode.number != number || !inode.allocated())
@@ -180,19 +172,18 @@ Result<void> ImageReader::visit_below(const Inode& inode, const Block& block, tr
     return fail(subject(inode.number), "more blocks lead to others than the device has");
   visit(block);
   if (block.id.level == 0) return {};
-  const auto bytes = block_at(block.address, block.bytes);
-  if (!bytes) return pass_on(bytes);
+  TRY(const auto bytes, block_at(block.address, block.bytes));
   const std::uint32_t p = superblock_.pointers_per_block();
   const auto level = static_cast<std::uint8_t>(block.id.level - 1);
   const std::uint64_t first = std::uint64_t{block.id.index} * p + (level == 0 ? kDirectPointers : 1U);
   for (std::uint32_t i = 0; i < p; ++i) {
-    const SectorAddress address = load32(*bytes, std::size_t{i} * kPointerBytes);
+    const SectorAddress address = load32(bytes, std::size_t{i} * kPointerBytes);
     if (address == 0) continue;
     if (first + i >= superblock_.blocks_of_level(level))
       return fail(subject(inode.number), "a block beyond the largest file");
     const BlockId id{level, static_cast<std::uint32_t>(first + i)};
     const Block below{id, address, superblock_.stored_bytes(inode.size_bytes, id)};
-    if (auto done = visit_below(inode, below, sectors, visit); !done) return done;
+    TRY(visit_below(inode, below, sectors, visit));
   }
   return {};
 }
@@ -209,7 +200,7 @@ Result<void> ImageReader::each_block(const Inode& inode, tree::BlockBudget& sect
     if (inode.pointers[i] == 0) continue;
     const BlockId id = block_of_pointer(i);
     const Block block{id, inode.pointers[i], superblock_.stored_bytes(inode.size_bytes, id)};
-    if (auto done = visit_below(inode, block, sectors, visit); !done) return done;
+    TRY(visit_below(inode, block, sectors, visit));
   }
   return {};
 }
@@ -219,9 +210,8 @@ Result<SectorAddress> ImageReader::address_of(const Inode& inode, BlockId block)
   if (place.in_inode) return inode.pointers[place.slot];
   const auto parent = address_of(inode, place.parent);
   if (!parent || *parent == 0) return parent;
-  const auto bytes = block_at(*parent, superblock_.block_bytes);
-  if (!bytes) return pass_on(bytes);
-  return load32(*bytes, std::size_t{place.slot} * kPointerBytes);
+  TRY(const auto bytes, block_at(*parent, superblock_.block_bytes));
+  return load32(bytes, std::size_t{place.slot} * kPointerBytes);
 }
 
 Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
@@ -235,14 +225,12 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
     const BlockId id{0, static_cast<std::uint32_t>(at / superblock_.block_bytes)};
     const std::size_t start = at % superblock_.block_bytes;
     const std::size_t count = std::min<std::size_t>(superblock_.block_bytes - start, length - done);
-    const auto address = address_of(inode, id);
-    if (!address) return pass_on(address);
-    if (*address == 0) {
+    TRY(const auto address, address_of(inode, id));
+    if (address == 0) {
       std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
     } else {
-      const auto block = block_at(*address, superblock_.stored_bytes(inode.size_bytes, id));
-      if (!block) return pass_on(block);
-      std::memcpy(into.data() + done, block->data() + start, count);
+      TRY(const auto block, block_at(address, superblock_.stored_bytes(inode.size_bytes, id)));
+      std::memcpy(into.data() + done, block.data() + start, count);
     }
     done += count;
   }
@@ -252,8 +240,7 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
 Result<std::string> ImageReader::readlink(const Inode& inode) const {
   if (!inode.is_symlink() || inode.size_bytes > 4095) return fail(subject(inode.number), "no symbolic link");
   std::string target(inode.size_bytes, '\0');
-  const auto got = read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size())));
-  if (!got) return pass_on(got);
+  TRY(read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
   return target;
 }
 
@@ -265,9 +252,8 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
   std::vector<NamedInode> names;
   std::vector<std::byte> block(superblock_.block_bytes);
   for (std::uint64_t at = 0; at < directory.size_bytes; at += block.size()) {
-    const auto got = read(directory, at, block);
-    if (!got) return pass_on(got);
-    const std::span<const std::byte> bytes = std::span(block).first(*got);
+    TRY(const auto got, read(directory, at, block));
+    const std::span<const std::byte> bytes = std::span(block).first(got);
     for (std::uint32_t chunk = 0; chunk < bytes.size() / tree::kChunkBytes; ++chunk)
       if (const auto damage = tree::damage_of_chunk(bytes, chunk))
         return fail(subject(directory.number), fmt::format("block at {}: {}", at, damage->text));
@@ -280,28 +266,25 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
 }
 
 Result<std::vector<NamedInode>> ImageReader::names(std::uint64_t directory) const {
-  const auto found = inode(static_cast<InodeNumber>(directory));
-  if (!found) return pass_on(found);
-  auto all = entries(*found);
+  TRY(const auto found, inode(static_cast<InodeNumber>(directory)));
+  auto all = entries(found);
   if (all) std::erase_if(*all, [](const NamedInode& one) { return one.name == "." || one.name == ".."; });
   return all;
 }
 
 Result<Inode> ImageReader::lookup(std::string_view path) const {
-  const auto found = adapters::look_up_in_image(kRootInode, path,
-                                                [this](std::uint64_t directory) { return names(directory); });
-  if (!found) return pass_on(found);
-  return inode(static_cast<InodeNumber>(*found));
+  TRY(const auto found, adapters::look_up_in_image(
+                            kRootInode, path, [this](std::uint64_t directory) { return names(directory); }));
+  return inode(static_cast<InodeNumber>(found));
 }
 
 Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) const {
   return adapters::walk_image(
       kRootInode, [this](std::uint64_t directory) { return names(directory); },
       [&](const std::string& path, const NamedInode& entry) -> Result<bool> {
-        const auto found = inode(entry.inode);
-        if (!found) return pass_on(found);
-        visit({path, *found});
-        return found->is_directory();
+        TRY(const auto found, inode(entry.inode));
+        visit({path, found});
+        return found.is_directory();
       },
       [](std::uint64_t number, std::string problem) {
         return fail(subject(static_cast<InodeNumber>(number)), std::move(problem));

@@ -127,21 +127,19 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
 }
 
 VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode) {
-  if (auto prepared = prepare(inode); !prepared) return prepared;
+  TRY(prepare(inode));
   // A set in the order of levels, then of indices: data first. What is emitted on the way leaves it.
   const std::vector<BlockId> blocks(inode.dirty.begin(), inode.dirty.end());
   for (const BlockId block : blocks) {
     const std::uint32_t sectors = s_.stored_bytes(inode.disk.size_bytes, block) / kSectorBytes;
-    if (!room_for(*plan, 1, 1, sectors))
-      if (auto emitted = emit(plan); !emitted) return emitted;
+    if (!room_for(*plan, 1, 1, sectors)) TRY(emit(plan));
     const auto item =
         plan->region.add({static_cast<Content>(block.level), inode.number, map_[inode.number].version,
                           block.index, static_cast<std::uint8_t>(sectors)});
     invariant(item.has_value(), "lfs: a new region has room for a block");
     plan->blocks.push_back({&inode, block, *item});
   }
-  if (!room_for(*plan, 1, 0, 0))
-    if (auto emitted = emit(plan); !emitted) return emitted;
+  if (!room_for(*plan, 1, 0, 0)) TRY(emit(plan));
   plan->inodes.push_back(&inode);
   return {};
 }
@@ -242,7 +240,7 @@ VfsResult<void> Store::write_records() {
     if (!plan) return pass_on_errno(plan);
     const auto sectors = static_cast<std::uint8_t>((bytes + kSectorBytes - 1) / kSectorBytes);
     if (!(*plan)->region.has_room(1, sectors)) {
-      if (auto advanced = advance_segment(); !advanced) return advanced;
+      TRY(advance_segment());
       continue;
     }
     Region& region = (*plan)->region;
@@ -250,13 +248,13 @@ VfsResult<void> Store::write_records() {
     region.place(s_.segment_start(segment_) + offset_);
     std::memcpy(region.bytes(item).data(), records_.data(), bytes);
     records_.erase(records_.begin(), records_.begin() + static_cast<std::ptrdiff_t>(bytes));
-    if (auto written = write_region(region); !written) return written;
+    TRY(write_region(region));
   }
   return {};
 }
 
 VfsResult<void> Store::emit(std::unique_ptr<Plan>& plan) {
-  if (auto sent = send(plan); !sent) return sent;
+  TRY(send(plan));
   auto next = new_plan();
   if (!next) return pass_on_errno(next);
   plan = std::move(*next);
@@ -276,7 +274,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
         {.content = Content::directory_log, .sectors = static_cast<std::uint8_t>(record_sectors)});
   } else if (record_sectors != 0) {
     // They come before, in a region of their own; what was planned is planned again for where the log is then.
-    if (auto written = write_records(); !written) return written;
+    TRY(write_records());
     return replan(plan);
   }
   const std::size_t first_inode_item = plan->region.size();
@@ -301,7 +299,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   fill_usage_blocks(*plan);
   cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
-  if (auto written = write_region(plan->region); !written) return written;
+  TRY(write_region(plan->region));
   // Only now may the cache forget them: what an error has kept from the disk is nowhere else. The locks of
   // their inodes have kept them as they were.
   for (const PlannedBlock& block : plan->blocks)
@@ -314,8 +312,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
 VfsResult<void> Store::replan(std::unique_ptr<Plan>& plan) {
   const auto old = std::move(plan);
   const std::uint32_t needed = old->region.sectors() + static_cast<std::uint32_t>(old->inodes.size()) + 2;
-  if (room_in_segment() < std::min(needed, s_.segment_sectors))
-    if (auto advanced = advance_segment(); !advanced) return advanced;
+  if (room_in_segment() < std::min(needed, s_.segment_sectors)) TRY(advance_segment());
   plan = std::make_unique<Plan>(s_, room_in_segment());
   for (std::size_t i = 0; i < old->region.size(); ++i)
     invariant(plan->region.add(old->region.entry(i)).has_value(),
@@ -334,8 +331,7 @@ VfsResult<void> Store::flush(const std::vector<CoreInode*>& inodes) {
   auto plan = new_plan();
   if (!plan) return pass_on_errno(plan);
   for (CoreInode* inode : inodes)
-    if (inode->needs_writing() && !inode->removed)
-      if (auto planned = plan_inode(*plan, *inode); !planned) return planned;
+    if (inode->needs_writing() && !inode->removed) TRY(plan_inode(*plan, *inode));
   if ((*plan)->empty() && records_.empty()) return {};
   return send(*plan);
 }

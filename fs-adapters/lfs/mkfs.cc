@@ -86,7 +86,7 @@ class FirstRegions {
                                              .time_ns = time_ns(),
                                              .previous = i == 0 ? 0 : regions_[i - 1].start(),
                                              .next_segment = i + 1});
-      if (auto written = store.write(regions_[i].start(), bytes); !written) return written;
+      TRY(store.write(regions_[i].start(), bytes));
     }
     return write_checkpoint(store, map, counted + s_.usage_blocks() * s_.block_bytes);
   }
@@ -143,7 +143,7 @@ class FirstRegions {
                  .map_blocks = std::vector<SectorAddress>(s_.map_blocks())};
     c.map_blocks[0] = regions_.front().address(map);
     for (const Place one : usage_) c.usage_blocks.push_back(regions_[one.region].address(one.item));
-    if (auto written = store.write(s_.checkpoints[0], encode(c, s_)); !written) return written;
+    TRY(store.write(s_.checkpoints[0], encode(c, s_)));
     return store.write_zeroes(s_.checkpoints[1], s_.checkpoint_sectors);
   }
 
@@ -158,8 +158,8 @@ class FirstRegions {
 Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   const auto superblock = lay_out(store.sectors(), options);
   if (!superblock) return superblock;
-  if (auto written = FirstRegions(*superblock, options).write(store); !written) return pass_on(written);
-  if (auto written = store.write(kSuperblockAddress, encode(*superblock)); !written) return pass_on(written);
+  TRY(FirstRegions(*superblock, options).write(store));
+  TRY(store.write(kSuperblockAddress, encode(*superblock)));
   return superblock;
 }
 

@@ -49,17 +49,15 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
   MkfsOptions options;
   for (const auto& [name, value] : settings) {
     if (name == "uuid") {
-      const auto id = id_of(value);
-      if (!id) return pass_on(id);
-      options.id = *id;
+      TRY(const auto id, id_of(value));
+      options.id = id;
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
       return fail("mkfs option " + name, "is unknown to lfs", "`mkfs.headcrash-lfs -h` lists all of them");
-    const auto number = base::parse_size(value, name);
-    if (!number) return pass_on(number);
-    if (*number > INT32_MAX) return fail(name, "is too large", "give less than 2G");
-    const auto small = static_cast<std::uint32_t>(*number);
+    TRY(const auto number, base::parse_size(value, name));
+    if (number > INT32_MAX) return fail(name, "is too large", "give less than 2G");
+    const auto small = static_cast<std::uint32_t>(number);
     if (name == "block-size") options.block_bytes = small;
     if (name == "segment-size") options.segment_bytes = small;
     if (name == "align") options.align_bytes = small;

@@ -15,7 +15,7 @@ constexpr std::uint64_t kCacheBytes = 16 << 20;
 }  // namespace
 
 Result<void> WritesApart::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto done = below_.read(lba, into); !done) return done;
+  TRY(below_.read(lba, into));
   const std::uint64_t end = lba + into.size() / model::kSectorBytes;
   for (auto at = written_.lower_bound(lba); at != written_.end() && at->first < end; ++at)
     std::memcpy(into.data() + (at->first - lba) * model::kSectorBytes, at->second.data(), at->second.size());
@@ -82,9 +82,8 @@ Result<const KeptRecoveries::Made*> KeptRecoveries::recover(
   NotedStore noted;
   noted.show(store);
   WritesApart apart(noted);
-  const auto taken_in = recover_image(apart);
-  if (!taken_in) return pass_on(taken_in);
-  kept_.push_front({store.sectors(), noted.sources(contents), {*taken_in, apart.written(digest)}});
+  TRY(const auto taken_in, recover_image(apart));
+  kept_.push_front({store.sectors(), noted.sources(contents), {taken_in, apart.written(digest)}});
   if (kept_.size() > kKept) kept_.pop_back();
   return &kept_.front().made;
 }

@@ -42,12 +42,10 @@ class Recovery {
   explicit Recovery(Store& store) : st_(store), s_(store.s_), budget_(4 * s_.log_sectors()) {}
 
   VfsResult<void> roll_forward(std::uint64_t epoch) {
-    if (auto followed = follow_log(epoch); !followed) return followed;
-    for (const auto& [number, written] : written_)
-      if (auto known = make_known(written); !known) return known;
+    TRY(follow_log(epoch));
+    for (const auto& [number, written] : written_) TRY(make_known(written));
     count_files();
-    for (const auto& [sequence, record] : records_)
-      if (auto applied = apply(sequence, record); !applied) return applied;
+    for (const auto& [sequence, record] : records_) TRY(apply(sequence, record));
     return {};
   }
 
@@ -259,7 +257,7 @@ class Recovery {
     if (!is_new) {
       // Without a handle, whose end would remove one that has no links.
       CoreInode known(st_.executor, written.inode.number);
-      if (auto loaded = st_.load(known); !loaded) return loaded;
+      TRY(st_.load(known));
       before = known.disk;
       st_.drop_live(entry.address, kInodeBytes);
       if (only_moved(before, written.inode)) ++st_.counters_.inodes_moved;
@@ -274,10 +272,7 @@ class Recovery {
         st_.add_live(place.address, place.sectors * kSectorBytes, modified);
     }
     for (std::uint32_t i = 0; told == nullptr && i < kPointers; ++i) {
-      if (auto done = account(block_of_pointer(i), before, before.pointers[i], written.inode,
-                              written.inode.pointers[i]);
-          !done)
-        return done;
+      TRY(account(block_of_pointer(i), before, before.pointers[i], written.inode, written.inode.pointers[i]));
     }
     st_.add_live(written.address, kInodeBytes, modified);
     entry = {.address = written.address,
@@ -302,10 +297,8 @@ class Recovery {
     if (new_address != 0) st_.add_live(new_address, new_bytes, modified_ns_);
     if (id.level == 0) return {};
     std::vector<std::byte> old_index(s_.block_bytes), new_index(s_.block_bytes);
-    if (old_address != 0)
-      if (auto read = read_index(old_address, old_index); !read) return read;
-    if (new_address != 0)
-      if (auto read = read_index(new_address, new_index); !read) return read;
+    if (old_address != 0) TRY(read_index(old_address, old_index));
+    if (new_address != 0) TRY(read_index(new_address, new_index));
     const std::uint32_t p = s_.pointers_per_block();
     const auto level = static_cast<std::uint8_t>(id.level - 1);
     const std::uint64_t first = std::uint64_t{id.index} * p + (level == 0 ? kDirectPointers : 1U);
@@ -313,8 +306,7 @@ class Recovery {
       const SectorAddress was = load32(old_index, std::size_t{i} * kPointerBytes);
       const SectorAddress is = load32(new_index, std::size_t{i} * kPointerBytes);
       if (was == is || first + i >= s_.blocks_of_level(level)) continue;
-      if (auto done = account({level, static_cast<std::uint32_t>(first + i)}, before, was, after, is); !done)
-        return done;
+      TRY(account({level, static_cast<std::uint32_t>(first + i)}, before, was, after, is));
     }
     return {};
   }
@@ -473,9 +465,8 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   os::BlockRequest request{model::Op::read, kSuperblockAddress, 1};
   request.into = bytes;
   if (system.queue.transfer(request) != model::Status::ok) return unreadable("superblock");
-  const auto superblock = decode_superblock(bytes, device_sectors);
-  if (!superblock) return pass_on(superblock);
-  std::unique_ptr<Store> store(new Store(system, *superblock, options));
+  TRY(const auto superblock, decode_superblock(bytes, device_sectors));
+  std::unique_ptr<Store> store(new Store(system, superblock, options));
   if (auto ready = store->come_up(); !ready) {
     store->abandon();
     return pass_on(ready);
@@ -492,7 +483,7 @@ Result<void> Store::come_up() {
   const auto found = newest(std::move(regions[0]), std::move(regions[1]));
   if (!found) return fail("lfs", "neither checkpoint region is whole", "nothing can be mounted");
   checkpoint_ = *found;
-  if (auto loaded = load_tables(*found); !loaded) return loaded;
+  TRY(load_tables(*found));
   segment_ = found->segment;
   next_segment_ = found->next_segment;
   offset_ = found->offset;

@@ -370,7 +370,7 @@ VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::Syn
   if (stopped_) return refuse(EIO);
   // The records of its names, too, and of all that leads to it: a directory that was never written is made
   // again from them.
-  if (auto flushed = flush({&core(inode)}); !flushed) return flushed;
+  TRY(flush({&core(inode)}));
   // Also when it had been written before, by age.
   return flush_device();
 }
@@ -403,7 +403,7 @@ VfsResult<void> Store::make_room_for_operation() {
   const std::size_t most_records = std::size_t{record_sectors_max()} * kSectorBytes;
   if (dirty_bytes_ > cache.size_bytes() / 4 || records_.size() > most_records / 2) wake_writer();
   if (dirty_bytes_ > cache.size_bytes() / 5 * 2 || records_.size() > most_records)
-    if (auto flushed = flush_unlocked(0, cache.size_bytes() / 4); !flushed) return flushed;
+    TRY(flush_unlocked(0, cache.size_bytes() / 4));
   if (clean_segments_ < clean_start()) wake_cleaner();
   // As has_room() wants it, with room for an operation of ordinary size.
   const std::uint64_t needed = dirty_bytes_ + overhead_bytes() + pass_room_bytes() + s_.segment_bytes();
@@ -418,7 +418,7 @@ VfsResult<void> Store::make_room_for_operation() {
 VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operation&)>& body) {
   for (int passes = 0;; ++passes) {
     if (stopped_) return refuse(EIO);
-    if (auto room = make_room_for_operation(); !room) return room;
+    TRY(make_room_for_operation());
     begin_operation();
     Operation operation;
     const tree::ChangesByFiber::Watch watch(changes_);

@@ -29,10 +29,9 @@ class LfsChecker final : public adapters::ImageChecker {
   Result<adapters::CheckReport> check(const model::SectorStore& store,
                                       const adapters::CheckOptions& options) override {
     const Contents contents = contents_of(options);
-    auto at_checkpoint = check_shown(store, contents);
-    if (!at_checkpoint) return pass_on(at_checkpoint);
-    adapters::CheckReport report{.was_clean = at_checkpoint->clean, .log_in_use = !at_checkpoint->clean};
-    add(*at_checkpoint, options, report);
+    TRY(auto at_checkpoint, check_shown(store, contents));
+    adapters::CheckReport report{.was_clean = at_checkpoint.clean, .log_in_use = !at_checkpoint.clean};
+    add(at_checkpoint, options, report);
     if (report.was_clean) return report;
     Recovered taken_in;
     auto recovered = check_recovered(store, options, taken_in);
@@ -50,21 +49,17 @@ class LfsChecker final : public adapters::ImageChecker {
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
     const Contents contents = contents_of(options);
-    const auto checkpoint = newest_checkpoint(store);
-    if (!checkpoint) return pass_on(checkpoint);
+    TRY(const auto checkpoint, newest_checkpoint(store));
     Recovered taken_in;
-    if (!checkpoint->clean) {
-      const auto recovered = contents.known() ? recover_as_before(store, options) : recover_image(store);
-      if (!recovered) return pass_on(recovered);
-      taken_in = *recovered;
+    if (!checkpoint.clean) {
+      TRY(const auto recovered, contents.known() ? recover_as_before(store, options) : recover_image(store));
+      taken_in = recovered;
     }
-    auto after = check_shown(store, contents);
-    if (!after) return pass_on(after);
-    adapters::CheckReport report{.was_clean = checkpoint->clean,
-                                 .log_in_use = !checkpoint->clean,
-                                 .unrepaired = !after->nothing_found()};
+    TRY(auto after, check_shown(store, contents));
+    adapters::CheckReport report{
+        .was_clean = checkpoint.clean, .log_in_use = !checkpoint.clean, .unrepaired = !after.nothing_found()};
     say(taken_in, report);
-    add(*after, options, report);
+    add(after, options, report);
     return report;
   }
 
@@ -76,9 +71,8 @@ class LfsChecker final : public adapters::ImageChecker {
   /// What was unmounted or recovered is compared with the last one that was, and so is what was not.
   Result<CheckReport> check_shown(const model::SectorStore& store, const Contents& contents) {
     if (!contents.known()) return anew_.check(store);
-    const auto checkpoint = newest_checkpoint(store);
-    if (!checkpoint) return pass_on(checkpoint);
-    return (checkpoint->clean ? clean_ : cut_).check(store, contents);
+    TRY(const auto checkpoint, newest_checkpoint(store));
+    return (checkpoint.clean ? clean_ : cut_).check(store, contents);
   }
 
   /// What a recovery would make of it.
@@ -87,29 +81,26 @@ class LfsChecker final : public adapters::ImageChecker {
     const Contents contents = contents_of(options);
     if (!contents.known()) {
       WritesApart apart(store);
-      const auto recovered = recover_image(apart);
-      if (!recovered) return pass_on(recovered);
-      taken_in = *recovered;
+      TRY(const auto recovered, recover_image(apart));
+      taken_in = recovered;
       return anew_.check(apart);
     }
-    const auto made = recoveries_.recover(store, contents, options.digest_of);
-    if (!made) return pass_on(made);
-    taken_in = (*made)->taken_in;
-    overlay_.show(store, (*made)->written);
+    TRY(const auto made, recoveries_.recover(store, contents, options.digest_of));
+    taken_in = made->taken_in;
+    overlay_.show(store, made->written);
     return clean_.check(overlay_, Contents(options.digests, &overlay_));
   }
 
   Result<Recovered> recover_as_before(model::SectorStore& store, const adapters::CheckOptions& options) {
-    const auto made = recoveries_.recover(store, contents_of(options), options.digest_of);
-    if (!made) return pass_on(made);
-    const WrittenSectors& written = (*made)->written;
+    TRY(const auto made, recoveries_.recover(store, contents_of(options), options.digest_of));
+    const WrittenSectors& written = made->written;
     for (std::size_t first = 0, end = 0; first < written.sectors.size(); first = end) {
       while (end < written.sectors.size() && written.sectors[end] == written.sectors[first] + (end - first))
         ++end;
       const auto bytes = std::span(written.bytes).subspan(first * kSectorBytes, (end - first) * kSectorBytes);
-      if (const auto done = store.write(written.sectors[first], bytes); !done) return pass_on(done);
+      TRY(store.write(written.sectors[first], bytes));
     }
-    return (*made)->taken_in;
+    return made->taken_in;
   }
 
   static void say(const Recovered& taken_in, adapters::CheckReport& report) {
@@ -167,41 +158,36 @@ class LfsReader final : public adapters::ImageReader {
     // As formats with inodes at fixed places have it: one that nobody has is not an error.
     if (number < reader_.map().size() && !reader_.map()[number].allocated())
       return adapters::ImageInode{.number = number};
-    const auto found = reader_.inode(number_of(number));
-    if (!found) return pass_on(found);
+    TRY(const auto found, reader_.inode(number_of(number)));
     return adapters::ImageInode{.number = number,
                                 .allocated = true,
-                                .type = type_of(*found),
-                                .mode = found->mode & 0777U,
-                                .links = found->links,
-                                .user = found->user,
-                                .group = found->group,
-                                .size_bytes = found->size_bytes,
-                                .allocated_bytes = std::uint64_t{found->sectors} * kSectorBytes,
-                                .modified_seconds = found->modified.seconds};
+                                .type = type_of(found),
+                                .mode = found.mode & 0777U,
+                                .links = found.links,
+                                .user = found.user,
+                                .group = found.group,
+                                .size_bytes = found.size_bytes,
+                                .allocated_bytes = std::uint64_t{found.sectors} * kSectorBytes,
+                                .modified_seconds = found.modified.seconds};
   }
   Result<std::vector<adapters::ImageName>> list(std::uint64_t directory) const override {
-    const auto inode = reader_.inode(number_of(directory));
-    if (!inode) return pass_on(inode);
-    auto entries = reader_.entries(*inode);
-    if (!entries) return pass_on(entries);
+    TRY(const auto inode, reader_.inode(number_of(directory)));
+    TRY(auto entries, reader_.entries(inode));
     std::vector<adapters::ImageName> names;
-    names.reserve(entries->size());
-    for (NamedInode& entry : *entries)
+    names.reserve(entries.size());
+    for (NamedInode& entry : entries)
       if (entry.name != "." && entry.name != "..") names.push_back({std::move(entry.name), entry.inode});
     return names;
   }
   Result<std::string> readlink(std::uint64_t number) const override {
-    const auto inode = reader_.inode(number_of(number));
-    if (!inode) return pass_on(inode);
-    return reader_.readlink(*inode);
+    TRY(const auto inode, reader_.inode(number_of(number)));
+    return reader_.readlink(inode);
   }
   Result<std::vector<adapters::ContentExtent>> content(std::uint64_t number) const override;
   Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
                            std::span<std::byte> into) const override {
-    const auto inode = reader_.inode(number_of(number));
-    if (!inode) return pass_on(inode);
-    return reader_.read(*inode, offset, into);
+    TRY(const auto inode, reader_.inode(number_of(number)));
+    return reader_.read(inode, offset, into);
   }
 
  private:
@@ -214,10 +200,9 @@ class LfsReader final : public adapters::ImageReader {
 };
 
 Result<std::vector<adapters::ContentExtent>> LfsReader::content(std::uint64_t number) const {
-  const auto inode = reader_.inode(number_of(number));
-  if (!inode) return pass_on(inode);
+  TRY(const auto inode, reader_.inode(number_of(number)));
   const Superblock& s = reader_.superblock();
-  const std::uint64_t blocks = (inode->size_bytes + s.block_bytes - 1) / s.block_bytes;
+  const std::uint64_t blocks = (inode.size_bytes + s.block_bytes - 1) / s.block_bytes;
   std::vector<adapters::ContentExtent> extents;
   std::uint64_t next = 0;  // block of the file
   const auto hole_until = [&](std::uint64_t block) {
@@ -225,13 +210,12 @@ Result<std::vector<adapters::ContentExtent>> LfsReader::content(std::uint64_t nu
     next = std::max(next, block);
   };
   // In the order of the file: direct ones, then below each index block.
-  const auto done = reader_.each_block(*inode, [&](const lfs::ImageReader::Block& block) {
+  TRY(reader_.each_block(inode, [&](const lfs::ImageReader::Block& block) {
     if (block.id.level != 0 || block.id.index >= blocks) return;
     hole_until(block.id.index);
     extents.push_back({block.address, block.bytes / kSectorBytes});
     ++next;
-  });
-  if (!done) return pass_on(done);
+  }));
   hole_until(blocks);
   return extents;
 }
@@ -384,20 +368,18 @@ class LfsType final : public adapters::FileSystemType {
   std::span<const adapters::MkfsOption> mkfs_options() const override { return lfs::mkfs_options(); }
   Result<adapters::MadeImage> mkfs(model::SectorStore& store,
                                    const adapters::Settings& settings) const override {
-    const auto options = mkfs_options_of(settings);
-    if (!options) return pass_on(options);
-    const auto made = lfs::mkfs(store, *options);
-    if (!made) return pass_on(made);
+    TRY(const auto options, mkfs_options_of(settings));
+    TRY(const auto made, lfs::mkfs(store, options));
     return adapters::MadeImage{
         .text = fmt::format("{} segments of {} bytes, {} of them in reserve, {} inodes, blocks of {} bytes{}",
-                            made->segments, made->segment_bytes(), made->reserve_segments, made->inodes,
-                            made->block_bytes, made->checksums ? "" : ", no checksums"),
+                            made.segments, made.segment_bytes(), made.reserve_segments, made.inodes,
+                            made.block_bytes, made.checksums ? "" : ", no checksums"),
         .facts = {
-            {"segments", made->segments},
-            {"segment_bytes", made->segment_bytes()},
-            {"inodes", made->inodes},
-            {"block_bytes", made->block_bytes},
-            {"data_bytes", std::uint64_t{made->segments - made->reserve_segments} * made->segment_bytes()}}};
+            {"segments", made.segments},
+            {"segment_bytes", made.segment_bytes()},
+            {"inodes", made.inodes},
+            {"block_bytes", made.block_bytes},
+            {"data_bytes", std::uint64_t{made.segments - made.reserve_segments} * made.segment_bytes()}}};
   }
   std::unique_ptr<adapters::ImageChecker> checker() const override { return std::make_unique<LfsChecker>(); }
   bool repairs_damage() const override { return false; }
@@ -407,13 +389,12 @@ class LfsType final : public adapters::FileSystemType {
     return std::make_unique<LfsReader>(*std::move(reader));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
-    const auto reader = lfs::ImageReader::open(store);
-    if (!reader) return pass_on(reader);
-    const Superblock& s = reader->superblock();
+    TRY(const auto reader, lfs::ImageReader::open(store));
+    const Superblock& s = reader.superblock();
     std::vector<os::SectorRange> areas{{kSuperblockAddress, kSuperblockAddress + 1}};
     for (const SectorAddress at : s.checkpoints) areas.push_back({at, at + s.checkpoint_sectors});
     // Where the log goes on, and all of it.
-    const SectorAddress end = s.segment_start(reader->checkpoint().segment);
+    const SectorAddress end = s.segment_start(reader.checkpoint().segment);
     areas.push_back({end, end + s.segment_sectors});
     areas.push_back({s.first_segment});
     return areas;

@@ -28,40 +28,37 @@ using base::StrictTable;
 /// The exit codes of `good = [0, 1]`.
 Result<void> take_exits(const StrictTable& table, std::vector<int>& into) {
   std::vector<double> numbers;
-  if (const auto taken = table.take("good", numbers); !taken) return taken;
+  TRY(table.take("good", numbers));
   if (numbers.empty()) return {};
   into.assign(numbers.begin(), numbers.end());
   return {};
 }
 
 Result<void> read_command(const StrictTable& root, const std::string& section, GuestCommand& command) {
-  const auto table = root.table(section);
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  if (const auto known = (*table)->only({"command", "good", "host"}); !known) return known;
-  if (const auto taken = (*table)->take("command", command.argv); !taken) return taken;
-  if (const auto taken = (*table)->take("host", command.host); !taken) return taken;
-  return take_exits(**table, command.good_exits);
+  TRY(const auto table, root.table(section));
+  if (!table) return {};
+  TRY(table->only({"command", "good", "host"}));
+  TRY(table->take("command", command.argv));
+  TRY(table->take("host", command.host));
+  return take_exits(*table, command.good_exits);
 }
 
 Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
-  const auto table = root.table("replay");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
+  TRY(const auto table, root.table("replay"));
+  if (!table) return {};
   if (const auto known =
-          (*table)->only({"command", "good", "by-mount", "sign", "sign-at", "damage-sign", "host"});
+          table->only({"command", "good", "by-mount", "sign", "sign-at", "damage-sign", "host"});
       !known)
     return known;
   auto sign_at = static_cast<std::int64_t>(adapter.replay_sign_at);
-  if (const auto taken = (*table)->take("sign-at", sign_at, {.least = 0, .most = INT64_MAX - 8}); !taken)
-    return taken;
+  TRY(table->take("sign-at", sign_at, {.least = 0, .most = INT64_MAX - 8}));
   adapter.replay_sign_at = static_cast<std::uint64_t>(sign_at);
-  if (const auto taken = (*table)->take("by-mount", adapter.replay_by_mount); !taken) return taken;
-  if (const auto taken = (*table)->take("host", adapter.replay.host); !taken) return taken;
-  if (const auto taken = (*table)->take("sign", adapter.replay_sign); !taken) return taken;
-  if (const auto taken = (*table)->take("damage-sign", adapter.replay_damage_sign); !taken) return taken;
-  if (const auto taken = (*table)->take("command", adapter.replay.argv); !taken) return taken;
-  return take_exits(**table, adapter.replay.good_exits);
+  TRY(table->take("by-mount", adapter.replay_by_mount));
+  TRY(table->take("host", adapter.replay.host));
+  TRY(table->take("sign", adapter.replay_sign));
+  TRY(table->take("damage-sign", adapter.replay_damage_sign));
+  TRY(table->take("command", adapter.replay.argv));
+  return take_exits(*table, adapter.replay.good_exits);
 }
 
 /// `names-are-atomic` is the key of adapters from before there were three words. Where a base says `names` it
@@ -70,7 +67,7 @@ Result<void> take_names(const StrictTable& table, NameOrder& names) {
   constexpr std::array<std::pair<std::string_view, NameOrder>, 3> kWords{
       {{"unordered", NameOrder::unordered}, {"ordered", NameOrder::ordered}, {"atomic", NameOrder::atomic}}};
   std::string word;
-  if (const auto taken = table.take("names", word); !taken) return taken;
+  TRY(table.take("names", word));
   const auto known =
       std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.first == word; });
   if (!word.empty() && known == kWords.end())
@@ -78,7 +75,7 @@ Result<void> take_names(const StrictTable& table, NameOrder& names) {
                 "it is unordered, ordered or atomic");
   if (known != kWords.end()) names = known->second;
   bool atomic = names == NameOrder::atomic;
-  if (const auto taken = table.take("names-are-atomic", atomic); !taken) return taken;
+  TRY(table.take("names-are-atomic", atomic));
   if (atomic) names = NameOrder::atomic;
   if (!atomic && names == NameOrder::atomic) names = NameOrder::unordered;
   return {};
@@ -88,7 +85,7 @@ Result<void> take_one_point(const StrictTable& table, OnePoint& one_point) {
   constexpr std::array<std::pair<std::string_view, OnePoint>, 3> kWords{
       {{"none", OnePoint::none}, {"metadata", OnePoint::metadata}, {"all", OnePoint::all}}};
   std::string word;
-  if (const auto taken = table.take("one-point", word); !taken) return taken;
+  TRY(table.take("one-point", word));
   if (word.empty()) return {};
   const auto* const known =
       std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.first == word; });
@@ -100,61 +97,57 @@ Result<void> take_one_point(const StrictTable& table, OnePoint& one_point) {
 }
 
 Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
-  const auto table = root.table("promise");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  if (const auto known = (*table)->only({"expected",
-                                         "reason",
-                                         "fsync-persists",
-                                         "fsync-keeps-name",
-                                         "fsync-keeps-links",
-                                         "fsync-keeps-exchanged-name",
-                                         "fsync-keeps-renamed-parents",
-                                         "fsync-keeps-moved-path",
-                                         "fsync-keeps-new-name",
-                                         "replace-keeps-content",
-                                         "renamed-file-survives",
-                                         "names",
-                                         "names-are-atomic",
-                                         "one-point",
-                                         "exposes-stale-data",
-                                         "allocation-size",
-                                         "sync-waits",
-                                         "keeps-after-s",
-                                         "keeps-times",
-                                         "keeps-allocation",
-                                         "own-names",
-                                         "passing-names"});
-      !known)
-    return known;
+  TRY(const auto table, root.table("promise"));
+  if (!table) return {};
+  TRY(table->only({"expected",
+                   "reason",
+                   "fsync-persists",
+                   "fsync-keeps-name",
+                   "fsync-keeps-links",
+                   "fsync-keeps-exchanged-name",
+                   "fsync-keeps-renamed-parents",
+                   "fsync-keeps-moved-path",
+                   "fsync-keeps-new-name",
+                   "replace-keeps-content",
+                   "renamed-file-survives",
+                   "names",
+                   "names-are-atomic",
+                   "one-point",
+                   "exposes-stale-data",
+                   "allocation-size",
+                   "sync-waits",
+                   "keeps-after-s",
+                   "keeps-times",
+                   "keeps-allocation",
+                   "own-names",
+                   "passing-names"}));
   Promises& promises = adapter.promises;
   std::uint64_t allocation_bytes = promises.allocation_bytes;
-  for (const auto& read :
-       {take_expected(**table, adapter.expected),
-        (*table)->take("own-names", promises.own_names),
-        (*table)->take("passing-names", promises.passing_names),
-        (*table)->take("reason", adapter.expected_reason),
-        (*table)->take("fsync-persists", promises.fsync_persists),
-        (*table)->take("fsync-keeps-name", promises.fsync_keeps_name),
-        (*table)->take("fsync-keeps-links", promises.fsync_keeps_links),
-        (*table)->take("fsync-keeps-exchanged-name", promises.fsync_keeps_exchanged_name),
-        (*table)->take("fsync-keeps-renamed-parents", promises.fsync_keeps_renamed_parents),
-        (*table)->take("fsync-keeps-moved-path", promises.fsync_keeps_moved_path),
-        (*table)->take("sync-waits", promises.sync_waits),
-        (*table)->take("keeps-after-s", promises.keeps_after_s, {0, kKeepsAfterMostS}),
-        (*table)->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
-        (*table)->take("replace-keeps-content", promises.replace_keeps_content),
-        (*table)->take("renamed-file-survives", promises.renamed_file_survives),
-        take_names(**table, promises.names),
-        take_one_point(**table, promises.one_point),
-        (*table)->take("keeps-times", promises.keeps_times),
-        (*table)->take("keeps-allocation", promises.keeps_allocation),
-        (*table)->take("exposes-stale-data", promises.exposes_stale_data),
-        (*table)->take_size("allocation-size", allocation_bytes)}) {
+  for (const auto& read : {take_expected(*table, adapter.expected),
+                           table->take("own-names", promises.own_names),
+                           table->take("passing-names", promises.passing_names),
+                           table->take("reason", adapter.expected_reason),
+                           table->take("fsync-persists", promises.fsync_persists),
+                           table->take("fsync-keeps-name", promises.fsync_keeps_name),
+                           table->take("fsync-keeps-links", promises.fsync_keeps_links),
+                           table->take("fsync-keeps-exchanged-name", promises.fsync_keeps_exchanged_name),
+                           table->take("fsync-keeps-renamed-parents", promises.fsync_keeps_renamed_parents),
+                           table->take("fsync-keeps-moved-path", promises.fsync_keeps_moved_path),
+                           table->take("sync-waits", promises.sync_waits),
+                           table->take("keeps-after-s", promises.keeps_after_s, {0, kKeepsAfterMostS}),
+                           table->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
+                           table->take("replace-keeps-content", promises.replace_keeps_content),
+                           table->take("renamed-file-survives", promises.renamed_file_survives),
+                           take_names(*table, promises.names),
+                           take_one_point(*table, promises.one_point),
+                           table->take("keeps-times", promises.keeps_times),
+                           table->take("keeps-allocation", promises.keeps_allocation),
+                           table->take("exposes-stale-data", promises.exposes_stale_data),
+                           table->take_size("allocation-size", allocation_bytes)}) {
     if (!read) return read;
   }
   if (allocation_bytes < kAllocationBytesMin || allocation_bytes > kAllocationBytesMax) {
-    return fail((*table)->subject("allocation-size"), fmt::format("{} bytes", allocation_bytes),
+    return fail(table->subject("allocation-size"), fmt::format("{} bytes", allocation_bytes),
                 "give the file system's block size, 512 to 1M");
   }
   promises.allocation_bytes = static_cast<std::uint32_t>(allocation_bytes);
@@ -162,21 +155,19 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
 }
 
 Result<void> read_mount(const StrictTable& root, LinuxAdapter& adapter) {
-  const auto table = root.table("mount");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  if (const auto known = (*table)->only({"options", "command", "good"}); !known) return known;
-  if (const auto taken = (*table)->take("options", adapter.mount_options); !taken) return taken;
-  if (const auto taken = (*table)->take("command", adapter.mount.argv); !taken) return taken;
-  return take_exits(**table, adapter.mount.good_exits);
+  TRY(const auto table, root.table("mount"));
+  if (!table) return {};
+  TRY(table->only({"options", "command", "good"}));
+  TRY(table->take("options", adapter.mount_options));
+  TRY(table->take("command", adapter.mount.argv));
+  return take_exits(*table, adapter.mount.good_exits);
 }
 
 Result<void> read_log(const StrictTable& root, LinuxAdapter& adapter) {
-  const auto table = root.table("log");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  if (const auto known = (*table)->only({"size"}); !known) return known;
-  return (*table)->take_size("size", adapter.log_size_bytes);
+  TRY(const auto table, root.table("log"));
+  if (!table) return {};
+  TRY(table->only({"size"}));
+  return table->take_size("size", adapter.log_size_bytes);
 }
 
 /// Neither a path nor a file's name.
@@ -189,13 +180,12 @@ bool is_module_name(const std::string& word) {
 /// Paths are relative to the adapter's own file; `from` is its folder. What comes with headcrash lies beside
 /// it, or is missed when a guest is made: tests of a library are built without it.
 Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from, LinuxAdapter& adapter) {
-  const auto table = root.table("guest");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  if (const auto known = (*table)->only({"kernel", "modules", "tools"}); !known) return known;
+  TRY(const auto table, root.table("guest"));
+  if (!table) return {};
+  TRY(table->only({"kernel", "modules", "tools"}));
   for (const auto& read :
-       {(*table)->take("kernel", adapter.guest.kernel), (*table)->take("modules", adapter.guest.modules),
-        (*table)->take("tools", adapter.guest.tools)}) {
+       {table->take("kernel", adapter.guest.kernel), table->take("modules", adapter.guest.modules),
+        table->take("tools", adapter.guest.tools)}) {
     if (!read) return read;
   }
   const auto settle = [&](const char* key, std::string& path) -> Result<void> {
@@ -206,16 +196,16 @@ Result<void> read_guest(const StrictTable& root, const std::filesystem::path& fr
     }
     const std::filesystem::path whole = std::filesystem::absolute(from / path, error);
     if (!std::filesystem::exists(whole, error)) {
-      return fail((*table)->subject(key), fmt::format("there is no {}", whole.string()),
+      return fail(table->subject(key), fmt::format("there is no {}", whole.string()),
                   "give a path relative to the folder of this file");
     }
     path = whole.lexically_normal().string();
     return {};
   };
   if (!adapter.guest.kernel.empty()) {
-    if (const auto settled = settle("kernel", adapter.guest.kernel); !settled) return settled;
+    TRY(settle("kernel", adapter.guest.kernel));
   }
-  if ((*table)->has("modules")) adapter.guest.loads.clear();
+  if (table->has("modules")) adapter.guest.loads.clear();
   std::vector<std::string> files;
   for (std::string& module : adapter.guest.modules) {
     std::error_code error;
@@ -223,38 +213,36 @@ Result<void> read_guest(const StrictTable& root, const std::filesystem::path& fr
       adapter.guest.loads.push_back(module);
       continue;
     }
-    if (const auto settled = settle("modules", module); !settled) return settled;
+    TRY(settle("modules", module));
     files.push_back(std::move(module));
   }
   adapter.guest.modules = std::move(files);
   for (std::string& tool : adapter.guest.tools) {
-    if (const auto settled = settle("tools", tool); !settled) return settled;
+    TRY(settle("tools", tool));
   }
   return {};
 }
 
 Result<void> read_variants(const StrictTable& root, LinuxAdapter& adapter) {
-  const auto table = root.table("variant");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  for (const std::string& name : (*table)->keys()) {
-    const auto variant = (*table)->table(name);
-    if (!variant) return pass_on(variant);
+  TRY(const auto table, root.table("variant"));
+  if (!table) return {};
+  for (const std::string& name : table->keys()) {
+    TRY(const auto variant, table->table(name));
     if (const auto known =
-            (*variant)->only({"mkfs-extra", "mount-options", "first-mount", "first-mount-recovers"});
+            variant->only({"mkfs-extra", "mount-options", "first-mount", "first-mount-recovers"});
         !known)
       return known;
     Variant read;
-    for (const auto& taken : {(*variant)->take("mkfs-extra", read.mkfs_extra),
-                              (*variant)->take("mount-options", read.mount_options),
-                              (*variant)->take("first-mount", read.first_mount_options),
-                              (*variant)->take("first-mount-recovers", read.first_mount_recovers)})
+    for (const auto& taken :
+         {variant->take("mkfs-extra", read.mkfs_extra), variant->take("mount-options", read.mount_options),
+          variant->take("first-mount", read.first_mount_options),
+          variant->take("first-mount-recovers", read.first_mount_recovers)})
       if (!taken) return taken;
     if (read.mkfs_extra.empty() && read.mount_options.empty() && read.first_mount_options.empty())
-      return fail((*variant)->subject("mkfs-extra"), "is missing",
+      return fail(variant->subject("mkfs-extra"), "is missing",
                   "give the words for the format command, mount-options, or first-mount");
     if (!read.first_mount_recovers && read.first_mount_options.empty())
-      return fail((*variant)->subject("first-mount-recovers"), "is about no mount", "add first-mount");
+      return fail(variant->subject("first-mount-recovers"), "is about no mount", "add first-mount");
     adapter.variants[name] = std::move(read);
   }
   return {};
@@ -304,8 +292,7 @@ Result<void> check_places(const StrictTable& root, const LinuxAdapter& adapter) 
                                                                   {"check.command", &adapter.check},
                                                                   {"repair.command", &adapter.repair}};
   for (const auto& [key, command] : commands)
-    for (const std::string& word : command->argv)
-      if (const auto good = check(key, word); !good) return good;
+    for (const std::string& word : command->argv) TRY(check(key, word));
   return check("mount.options", adapter.mount_options);
 }
 
@@ -343,31 +330,25 @@ Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter
 Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth);
 
 Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
-  const auto found = base::find_named_file("file system", name_or_path, base::built_in(embedded_files()));
-  if (!found) return pass_on(found);
-  const Result<StrictTable> root = StrictTable::parse(found->text, found->file);
-  if (!root) return pass_on(root);
-  Result<LinuxAdapter> adapter = interpret(*root, found->folder, depth);
-  if (adapter) adapter->name = found->name;
+  TRY(const auto found, base::find_named_file("file system", name_or_path, base::built_in(embedded_files())));
+  TRY(const auto root, StrictTable::parse(found.text, found.file));
+  Result<LinuxAdapter> adapter = interpret(root, found.folder, depth);
+  if (adapter) adapter->name = found.name;
   return adapter;
 }
 
 Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth) {
-  if (const auto known = root.only({"base", "title", "type", "minimum-size", "package", "guest", "log",
-                                    "mkfs", "mount", "replay", "check", "repair", "promise", "variant"});
-      !known) {
-    return pass_on(known);
-  }
+  TRY(root.only({"base", "title", "type", "minimum-size", "package", "guest", "log", "mkfs", "mount",
+                 "replay", "check", "repair", "promise", "variant"}));
   LinuxAdapter adapter;
   adapter.mkfs.good_exits = adapter.replay.good_exits = adapter.check.good_exits = adapter.repair.good_exits =
       adapter.mount.good_exits = {0};
   std::string base;
-  if (const auto taken = root.take("base", base); !taken) return pass_on(taken);
+  TRY(root.take("base", base));
   if (!base.empty()) {
     if (depth >= kDeepestBase) return fail(root.subject("base"), "is circular or nested too deep");
-    const Result<LinuxAdapter> parent = load(base::named_in(from, base), depth + 1);
-    if (!parent) return pass_on(parent);
-    adapter = *parent;
+    TRY(const auto parent, load(base::named_in(from, base), depth + 1));
+    adapter = parent;
   }
   for (const auto& read :
        {root.take("title", adapter.title), root.take("type", adapter.type),
@@ -413,7 +394,7 @@ std::string_view name(Expectation expectation) {
 
 Result<void> take_expected(const StrictTable& table, Expectation& expected) {
   std::string word(name(expected));
-  if (const auto taken = table.take("expected", word); !taken) return taken;
+  TRY(table.take("expected", word));
   for (const Expectation candidate : {Expectation::clean, Expectation::loss, Expectation::any}) {
     if (word != name(candidate)) continue;
     expected = candidate;
@@ -487,10 +468,8 @@ Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
   const auto [name, variant] = base::split_variant(name_or_path.substr(0, at));
   Result<LinuxAdapter> adapter = load(name, 0);
   if (!adapter) return adapter;
-  if (!variant.empty())
-    if (const auto applied = apply_variant(variant, *adapter); !applied) return pass_on(applied);
-  if (at != std::string::npos)
-    if (const auto set = set_kernel(*adapter, name_or_path.substr(at + 1)); !set) return pass_on(set);
+  if (!variant.empty()) TRY(apply_variant(variant, *adapter));
+  if (at != std::string::npos) TRY(set_kernel(*adapter, name_or_path.substr(at + 1)));
   return adapter;
 }
 
@@ -511,10 +490,9 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel) {
                 "give that kernel under [guest] of an adapter of its own");
   std::string name = kernel, place = kernel;
   if (is_path) {
-    const auto path = own_kernel(kernel);
-    if (!path) return pass_on(path);
-    place = path->string();
-    name = path->filename().string();
+    TRY(const auto path, own_kernel(kernel));
+    place = path.string();
+    name = path.filename().string();
     std::ranges::replace(name, '@', '-');
   }
   adapter.guest.kernel = std::move(place);
@@ -536,9 +514,8 @@ Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or
   std::error_code error;
   if (is_kernel_version(version_or_path) && !std::filesystem::exists(version_or_path, error))
     return set_kernel(adapter, version_or_path);
-  const auto path = own_kernel(version_or_path);
-  if (!path) return pass_on(path);
-  adapter.guest.kernel = path->string();
+  TRY(const auto path, own_kernel(version_or_path));
+  adapter.guest.kernel = path.string();
   return {};
 }
 
@@ -552,9 +529,8 @@ std::vector<std::string> under_kernels(const std::vector<std::string>& names,
 }
 
 Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& file_name) {
-  const Result<StrictTable> root = StrictTable::parse(text, file_name);
-  if (!root) return pass_on(root);
-  return interpret(*root, std::filesystem::path(file_name).parent_path(), 0);
+  TRY(const auto root, StrictTable::parse(text, file_name));
+  return interpret(root, std::filesystem::path(file_name).parent_path(), 0);
 }
 
 std::vector<std::string> built_in_adapters() {

@@ -142,7 +142,8 @@ TEST(Adapter, PartsOfTheGuestLieBesideTheFile) {
   EXPECT_EQ(child->mount.argv.size(), 3U);
   EXPECT_TRUE(child->guest.any());
   EXPECT_FALSE(load_adapter("ext4")->guest.any());
-  std::ofstream(folder / "exfat.toml") << "base = \"ext4\"\n[guest]\nmodules = [\"exfat\", \"modules\", \"nls_utf8\"]\n";
+  std::ofstream(folder / "exfat.toml")
+      << "base = \"ext4\"\n[guest]\nmodules = [\"exfat\", \"modules\", \"nls_utf8\"]\n";
   const auto named = load_adapter((folder / "exfat.toml").string());
   ASSERT_TRUE(named) << named.error().message();
   EXPECT_EQ(named->guest.loads, (std::vector<std::string>{"exfat", "nls_utf8"}));

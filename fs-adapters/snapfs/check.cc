@@ -264,9 +264,8 @@ std::string CheckReport::text() const {
 }
 
 Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_max) {
-  const auto reader = ImageReader::open(store);
-  if (!reader) return pass_on(reader);
-  const Superblock& s = reader->superblock();
+  TRY(const auto reader, ImageReader::open(store));
+  const Superblock& s = reader.superblock();
   const auto snapshots = read_snapshots(store, s);
   std::vector<bool> kept(s.blocks);
   const std::vector<bool> none(s.blocks);
@@ -275,9 +274,8 @@ Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_
     of_snapshots.push_back({.kind = FindingKind::snapshots, .text = snapshots.error().message()});
   for (std::size_t i = 0; snapshots && i < snapshots->size(); ++i) {
     const SnapshotEntry& snapshot = (*snapshots)[i];
-    const auto its = ImageReader::open_snapshot(store, s, snapshot);
-    if (!its) return pass_on(its);
-    Checker checker(*its, Of::snapshot, snapshot.table, none, findings_max);
+    TRY(const auto its, ImageReader::open_snapshot(store, s, snapshot));
+    Checker checker(its, Of::snapshot, snapshot.table, none, findings_max);
     for (Finding& finding : checker.run().findings) {
       finding.text = "snapshot " + snapshot.name + ": " + finding.text;
       of_snapshots.push_back(std::move(finding));
@@ -285,7 +283,7 @@ Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_
     for (BlockAddress address = s.first_block(); address < s.blocks; ++address)
       if (checker.marked()[address]) kept[address] = true;
   }
-  auto report = Checker(*reader, Of::newest, s.snapshot_table, kept, findings_max).run();
+  auto report = Checker(reader, Of::newest, s.snapshot_table, kept, findings_max).run();
   for (Finding& finding : of_snapshots) report.findings.push_back(std::move(finding));
   return report;
 }

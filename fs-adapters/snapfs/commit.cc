@@ -42,13 +42,13 @@ VfsResult<void> Store::write_unordered() {
 VfsResult<void> Store::sync() {
   if (read_only_) return {};
   if (in_transaction()) return refuse(EBUSY);
-  if (auto written = write_unordered(); !written) return written;
+  TRY(write_unordered());
   return commit_all();
 }
 
 VfsResult<void> Store::unmount() {
   if (read_only_) return {};
-  if (auto written = write_unordered(); !written) return written;
+  TRY(write_unordered());
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
   if (open_->empty() && !log_.changes && s_.clean) return {};
@@ -77,7 +77,7 @@ VfsResult<void> Store::spawn() {
 
 VfsResult<void> Store::commit_open(Clean clean) {
   const LiftBarrier lifted{*this};
-  if (auto spawned = spawn(); !spawned) return spawned;
+  TRY(spawn());
   return commit_closing(clean);
 }
 
@@ -116,12 +116,11 @@ VfsResult<void> Store::commit_closing(Clean clean) {
 
 VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) {
   next.record_map = record_map_;
-  if (auto done = move_inodes(generation, next); !done) return done;
-  if (auto done = move_inode_bits(generation, next); !done) return done;
-  if (snapshot_change_)
-    if (auto done = own_snapshot_table(generation, next); !done) return done;
+  TRY(move_inodes(generation, next));
+  TRY(move_inode_bits(generation, next));
+  if (snapshot_change_) TRY(own_snapshot_table(generation, next));
   // Last: all the others have allocated what they need.
-  if (auto done = move_block_bits(generation, next); !done) return done;
+  TRY(move_block_bits(generation, next));
   if (snapshot_change_) return write_snapshot_table(generation, next);
   return {};
 }
@@ -277,10 +276,9 @@ VfsResult<void> Store::flush_device() {
 }
 
 VfsResult<void> Store::write_superblock(const Superblock& next) {
-  if (!options_.commits_early)
-    if (auto flushed = flush_device(); !flushed) return flushed;
+  if (!options_.commits_early) TRY(flush_device());
   const std::size_t slot = options_.one_superblock ? slot_ : slot_ + 1;
-  if (auto written = write_to_disk(slot_lba(slot), encode(next)); !written) return written;
+  TRY(write_to_disk(slot_lba(slot), encode(next)));
   slot_ = slot % kSlotAt.size();
   return flush_device();
 }

@@ -381,10 +381,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
       if (*buffer) std::fill(buffer->bytes().begin() + tail, buffer->bytes().end(), std::byte{0});
     }
     const std::uint64_t blocks = (size_bytes + s_.block_bytes - 1) / s_.block_bytes;
-    if (auto freed = free_blocks(operation, inode, static_cast<std::int64_t>(blocks),
-                                 static_cast<std::int64_t>(s_.blocks_per_file_max()));
-        !freed)
-      return freed;
+    TRY(free_blocks(operation, inode, static_cast<std::int64_t>(blocks),
+                    static_cast<std::int64_t>(s_.blocks_per_file_max())));
   }
   (void)generation_of(static_cast<Operation&>(operation));
   inode.disk.size_bytes = size_bytes;

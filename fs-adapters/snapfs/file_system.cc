@@ -3,9 +3,8 @@
 namespace headcrash::snapfs {
 
 Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const MountOptions& options) {
-  auto store = Store::mount(system, options);
-  if (!store) return pass_on(store);
-  return std::unique_ptr<FileSystem>(new FileSystem(std::move(*store)));
+  TRY(auto store, Store::mount(system, options));
+  return std::unique_ptr<FileSystem>(new FileSystem(std::move(store)));
 }
 
 VfsResult<void> FileSystem::unmount() {
@@ -38,7 +37,7 @@ VfsResult<SpaceStatus> FileSystem::space() {
 
 VfsResult<void> FileSystem::drop_caches() {
   enter();
-  if (auto done = snapshots_.sync(); !done) return done;
+  TRY(snapshots_.sync());
   snapshots_.forget_idle(0);
   snapshots_.drop_clean();
   return {};

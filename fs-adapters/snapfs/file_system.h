@@ -5,8 +5,8 @@
 
 #include "fs-adapters/snapfs/store.h"
 #include "fs-adapters/snapshots.h"
-#include "fs-adapters/transactions.h"
 #include "fs-adapters/substrate/tree/file_system.h"
+#include "fs-adapters/transactions.h"
 
 namespace headcrash::snapfs {
 

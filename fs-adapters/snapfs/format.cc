@@ -172,7 +172,7 @@ Result<Superblock> read_superblock(const model::SectorStore& store) {
   std::string problems;
   std::vector<std::byte> bytes(kSuperblockBytes);
   for (const std::uint64_t at : kSlotAt) {
-    if (auto got = store.read(at / kSectorBytes, bytes); !got) return pass_on(got);
+    TRY(store.read(at / kSectorBytes, bytes));
     auto found = decode_superblock(bytes, store.sectors());
     if (!found) {
       problems += (problems.empty() ? "" : "; in slot 1 ") + found.error().problem;

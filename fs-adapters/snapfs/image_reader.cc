@@ -25,11 +25,10 @@ std::string subject(InodeNumber number) {
 }  // namespace
 
 Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
-  const auto superblock = read_superblock(store);
-  if (!superblock) return pass_on(superblock);
-  ImageReader reader(store, *superblock);
-  reader.find_record_blocks(superblock->record_map, superblock->record_tree(), 0, 0);
-  if (auto read = reader.read_log(); !read) return pass_on(read);
+  TRY(const auto superblock, read_superblock(store));
+  ImageReader reader(store, superblock);
+  reader.find_record_blocks(superblock.record_map, superblock.record_tree(), 0, 0);
+  TRY(reader.read_log());
   return reader;
 }
 
@@ -43,7 +42,7 @@ Result<ImageReader> ImageReader::open_snapshot(const model::SectorStore& store, 
 Result<void> ImageReader::read_log() {
   if (s_.log_blocks == 0) return {};
   std::vector<std::byte> log(s_.log_bytes());
-  if (auto got = store_->read(s_.lba_of(s_.log_block()), log); !got) return got;
+  TRY(store_->read(s_.lba_of(s_.log_block()), log));
   for (const LogRecord& record : records_of(log, s_)) {
     ++logged_.records;
     for (const Inode& inode : record.inodes) logged_.inodes[inode.number] = inode;
@@ -83,21 +82,20 @@ void ImageReader::find_record_blocks(BlockAddress at, const TreeShape& shape, st
 Result<std::vector<std::byte>> ImageReader::block_at(BlockAddress address) const {
   if (!s_.holds(address)) return fail("snapfs", fmt::format("there is no block {}", address));
   std::vector<std::byte> block(s_.block_bytes);
-  if (auto got = store_->read(s_.lba_of(address), block); !got) return pass_on(got);
+  TRY(store_->read(s_.lba_of(address), block));
   return block;
 }
 
 Result<bool> ImageReader::visit_tree(BlockAddress at, const TreeShape& shape, std::uint32_t level,
                                      std::uint32_t first_leaf, const VisitTree& visit) const {
   if (at == 0) return true;
-  const auto block = block_at(at);
-  if (!block) return pass_on(block);
-  if (level == shape.depth) return visit(at, &first_leaf, *block);
-  if (!visit(at, nullptr, *block)) return false;
+  TRY(const auto block, block_at(at));
+  if (level == shape.depth) return visit(at, &first_leaf, block);
+  if (!visit(at, nullptr, block)) return false;
   std::uint64_t each = 1;
   for (std::uint32_t below = shape.depth - 1 - level; below > 0; --below) each *= shape.fanout;
   for (std::uint32_t i = 0; i < shape.fanout; ++i) {
-    const BlockAddress child = load32(*block, std::size_t{i} * kPointerBytes);
+    const BlockAddress child = load32(block, std::size_t{i} * kPointerBytes);
     if (child == 0) continue;
     const std::uint64_t leaf = first_leaf + each * i;
     if (leaf >= shape.leaves)
@@ -110,8 +108,7 @@ Result<bool> ImageReader::visit_tree(BlockAddress at, const TreeShape& shape, st
 
 Result<void> ImageReader::each_tree_block(BlockAddress root, const TreeShape& shape,
                                           const VisitTree& visit) const {
-  const auto done = visit_tree(root, shape, 0, 0, visit);
-  if (!done) return pass_on(done);
+  TRY(visit_tree(root, shape, 0, 0, visit));
   return {};
 }
 
@@ -137,15 +134,14 @@ Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
   // Its sector only: who keeps what was read of an inode need not look again when another one changes.
   const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
   std::array<std::byte, kSectorBytes> sector;
-  if (auto got = store_->read(s_.lba_of(at) + offset / kSectorBytes, sector); !got) return pass_on(got);
+  TRY(store_->read(s_.lba_of(at) + offset / kSectorBytes, sector));
   return decode_inode(std::span(sector).subspan(offset % kSectorBytes, kInodeBytes), number, s_);
 }
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
-  const auto found = record(number);
-  if (!found) return pass_on(found);
-  if (!*found) return fail(subject(number), "it is not allocated");
-  return **found;
+  TRY(const auto found, record(number));
+  if (!found) return fail(subject(number), "it is not allocated");
+  return *found;
 }
 
 Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block, tree::BlockBudget& budget,
@@ -156,14 +152,12 @@ Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block, tr
   if (!budget.take()) return fail(subject(inode.number), "more blocks lead to others than the device has");
   if (!visit(block)) return false;
   if (block.level == 0) return true;
-  const auto bytes = block_at(block.address);
-  if (!bytes) return pass_on(bytes);
+  TRY(const auto bytes, block_at(block.address));
   const std::uint32_t p = s_.pointers_per_block();
   std::uint64_t each = 1;
   for (std::uint32_t i = 1; i < block.level; ++i) each *= p;
   for (std::uint32_t i = 0; i < p; ++i) {
-    const Block below{block.level - 1, block.index + each * i,
-                      load32(*bytes, std::size_t{i} * kPointerBytes)};
+    const Block below{block.level - 1, block.index + each * i, load32(bytes, std::size_t{i} * kPointerBytes)};
     if (below.address != 0 && below.index >= s_.blocks_per_file_max())
       return fail(subject(inode.number), "a block beyond the largest file");
     auto done = visit_below(inode, below, budget, visit);
@@ -179,9 +173,8 @@ Result<void> ImageReader::each_block(const Inode& inode,
   for (std::uint32_t i = 0; i < inode.pointers.size(); ++i) {
     const std::uint32_t level = i < kDirectPointers ? 0 : i - kDirectPointers + 1;
     if (level > 0) span *= s_.pointers_per_block();
-    const auto done = visit_below(inode, {level, start, inode.pointers[i]}, budget, visit);
-    if (!done) return pass_on(done);
-    if (!*done) return {};
+    TRY(const auto done, visit_below(inode, {level, start, inode.pointers[i]}, budget, visit));
+    if (!done) return {};
     start += span;
   }
   return {};
@@ -191,9 +184,8 @@ Result<BlockAddress> ImageReader::address_of(const Inode& inode, std::uint64_t b
   const PointerWay way = s_.way_to(block);
   BlockAddress at = inode.pointers[way.root];
   for (std::uint32_t level = 0; level < way.depth && at != 0; ++level) {
-    const auto bytes = block_at(at);
-    if (!bytes) return pass_on(bytes);
-    at = load32(*bytes, std::size_t{way.slots[level]} * kPointerBytes);
+    TRY(const auto bytes, block_at(at));
+    at = load32(bytes, std::size_t{way.slots[level]} * kPointerBytes);
   }
   return at;
 }
@@ -202,11 +194,10 @@ Result<std::vector<BlockAddress>> ImageReader::addresses(const Inode& inode, std
   if (blocks > s_.blocks_per_file_max() || blocks > store_->sectors() * 64)
     return fail(subject(inode.number), "it is too large to be listed");
   std::vector<BlockAddress> found(blocks);
-  const auto done = each_block(inode, [&](const Block& block) {
+  TRY(each_block(inode, [&](const Block& block) {
     if (block.level == 0 && block.index < blocks) found[block.index] = block.address;
     return true;
-  });
-  if (!done) return pass_on(done);
+  }));
   return found;
 }
 
@@ -219,15 +210,14 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
     const std::uint64_t at = offset + done;
     const std::size_t start = at % s_.block_bytes;
     const std::size_t count = std::min<std::size_t>(s_.block_bytes - start, length - done);
-    const auto address = address_of(inode, at / s_.block_bytes);
-    if (!address) return pass_on(address);
-    if (*address == 0) {
+    TRY(const auto address, address_of(inode, at / s_.block_bytes));
+    if (address == 0) {
       std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
     } else {
-      if (!s_.holds(*address)) return fail("snapfs", fmt::format("there is no block {}", *address));
+      if (!s_.holds(address)) return fail("snapfs", fmt::format("there is no block {}", address));
       const std::size_t first = start / kSectorBytes, end = (start + count + kSectorBytes - 1) / kSectorBytes;
       sectors.resize((end - first) * kSectorBytes);
-      if (auto got = store_->read(s_.lba_of(*address) + first, sectors); !got) return pass_on(got);
+      TRY(store_->read(s_.lba_of(address) + first, sectors));
       std::memcpy(into.data() + done, sectors.data() + start % kSectorBytes, count);
     }
     done += count;
@@ -239,8 +229,7 @@ Result<std::string> ImageReader::readlink(const Inode& inode) const {
   if (!inode.is_symlink() || inode.size_bytes > kTargetBytesMax)
     return fail(subject(inode.number), "no symbolic link");
   std::string target(inode.size_bytes, '\0');
-  const auto got = read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size())));
-  if (!got) return pass_on(got);
+  TRY(read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
   return target;
 }
 
@@ -252,9 +241,8 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
   std::vector<NamedInode> names;
   std::vector<std::byte> block(s_.block_bytes);
   for (std::uint64_t at = 0; at < directory.size_bytes; at += block.size()) {
-    const auto got = read(directory, at, block);
-    if (!got) return pass_on(got);
-    const std::span<const std::byte> bytes = std::span(block).first(*got);
+    TRY(const auto got, read(directory, at, block));
+    const std::span<const std::byte> bytes = std::span(block).first(got);
     for (std::uint32_t chunk = 0; chunk < bytes.size() / tree::kChunkBytes; ++chunk)
       if (const auto damage = tree::damage_of_chunk(bytes, chunk))
         return fail(subject(directory.number), fmt::format("block at {}: {}", at, damage->text));
@@ -267,29 +255,26 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
 }
 
 Result<std::vector<NamedInode>> ImageReader::names(InodeNumber directory) const {
-  const auto found = inode(directory);
-  if (!found) return pass_on(found);
-  auto all = entries(*found);
+  TRY(const auto found, inode(directory));
+  auto all = entries(found);
   if (all) std::erase_if(*all, [](const NamedInode& one) { return one.name == "." || one.name == ".."; });
   return all;
 }
 
 Result<Inode> ImageReader::lookup(std::string_view path) const {
-  const auto found = adapters::look_up_in_image(kRootInode, path, [this](std::uint64_t directory) {
-    return names(static_cast<InodeNumber>(directory));
-  });
-  if (!found) return pass_on(found);
-  return inode(static_cast<InodeNumber>(*found));
+  TRY(const auto found, adapters::look_up_in_image(kRootInode, path, [this](std::uint64_t directory) {
+        return names(static_cast<InodeNumber>(directory));
+      }));
+  return inode(static_cast<InodeNumber>(found));
 }
 
 Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) const {
   return adapters::walk_image(
       kRootInode, [this](std::uint64_t directory) { return names(static_cast<InodeNumber>(directory)); },
       [&](const std::string& path, const NamedInode& entry) -> Result<bool> {
-        const auto found = inode(entry.inode);
-        if (!found) return pass_on(found);
-        visit({path, *found});
-        return found->is_directory();
+        TRY(const auto found, inode(entry.inode));
+        visit({path, found});
+        return found.is_directory();
       },
       [](std::uint64_t number, std::string problem) {
         return fail(subject(static_cast<InodeNumber>(number)), std::move(problem));

@@ -17,7 +17,7 @@ VfsResult<void> Store::log_all() {
   if (stopped_) return refuse(EIO);
   if (committed_ + log_.records >= wanted) return {};
   const LiftBarrier lifted{*this};
-  if (auto spawned = spawn(); !spawned) return spawned;
+  TRY(spawn());
   LogRecord record = record_of(*closing_);
   if (log_.end_bytes + record.bytes() > s_.log_bytes()) return commit_closing(Clean::no);
   return log_closing(record);
@@ -125,8 +125,7 @@ Result<void> Store::replay_log() {
                            static_cast<std::uint32_t>(log.size() / kSectorBytes)};
   request.into = log;
   if (disk_.transfer(request) != model::Status::ok) return fail("snapfs", "its log cannot be read");
-  for (const LogRecord& record : records_of(log, s_))
-    if (auto replayed = replay(record); !replayed) return replayed;
+  for (const LogRecord& record : records_of(log, s_)) TRY(replay(record));
   open_ = std::make_unique<Generation>(s_.generation + log_.records + 1);
   return {};
 }

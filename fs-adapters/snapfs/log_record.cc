@@ -112,11 +112,10 @@ Result<LogRecord> decode_log_record(std::span<const std::byte> bytes, const Supe
   for (std::uint32_t i = 0; i < inodes; ++i, at += kInodeBytes) {
     const auto bytes_of_inode = b.subspan(at, kInodeBytes);
     const InodeNumber number = load32(bytes_of_inode, 0);
-    auto inode = decode_inode(bytes_of_inode, number, superblock);
-    if (!inode) return pass_on(inode);
-    if (!*inode || number < kRootInode || number >= superblock.inodes)
+    TRY(auto inode, decode_inode(bytes_of_inode, number, superblock));
+    if (!inode || number < kRootInode || number >= superblock.inodes)
       return fail("snapfs log", "a record of an inode that is none");
-    record.inodes.push_back(**inode);
+    record.inodes.push_back(*inode);
   }
   std::size_t count_at = kCountsAt;
   for (auto* list : lists_of(record)) {

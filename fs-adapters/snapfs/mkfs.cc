@@ -23,7 +23,7 @@ class Writer {
 
   BlockAddress next() const { return next_; }
   Result<BlockAddress> put(std::span<const std::byte> block) {
-    if (auto written = store_.write(s_.lba_of(next_), block); !written) return pass_on(written);
+    TRY(store_.write(s_.lba_of(next_), block));
     return next_++;
   }
   /// The blocks of addresses above a tree's first leaf.
@@ -93,17 +93,14 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   Superblock& s = *laid_out;
   Writer writer(store, s);
   // An older file system's superblocks must not be found again, nor its log.
-  if (auto erased = store.write_zeroes(s.lba_of(s.log_block()), s.log_bytes() / kSectorBytes); !erased)
-    return pass_on(erased);
+  TRY(store.write_zeroes(s.lba_of(s.log_block()), s.log_bytes() / kSectorBytes));
   for (const std::uint64_t at : kSlotAt)
-    if (auto erased = store.write_zeroes(at / kSectorBytes, kSuperblockBytes / kSectorBytes); !erased)
-      return pass_on(erased);
+    TRY(store.write_zeroes(at / kSectorBytes, kSuperblockBytes / kSectorBytes));
 
   std::vector<std::byte> block(s.block_bytes);
   tree::format_chunks(block);
   tree::format_directory(std::span(block).first(tree::kChunkBytes), kRootInode, kRootInode);
-  const auto directory = writer.put(block);
-  if (!directory) return pass_on(directory);
+  TRY(const auto directory, writer.put(block));
 
   Inode root;
   root.number = kRootInode;
@@ -112,7 +109,7 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   root.size_bytes = tree::kChunkBytes;
   root.accessed = root.modified = root.changed = options.time;
   root.blocks = 1;
-  root.pointers[0] = *directory;
+  root.pointers[0] = directory;
   std::ranges::fill(block, std::byte{0});
   encode(root, std::span(block).subspan(std::size_t{kRootInode} * kInodeBytes, kInodeBytes));
   auto at = writer.put(block);
@@ -138,7 +135,7 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
 
   s.free_blocks = s.blocks - used;
   s.free_inodes = s.inodes - kRootInode - 1;
-  if (auto written = store.write(slot_lba(1), encode(s)); !written) return pass_on(written);
+  TRY(store.write(slot_lba(1), encode(s)));
   return s;
 }
 

@@ -33,9 +33,8 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       return fail("mkfs option " + name, "is unknown to snapfs",
                   "`mkfs.headcrash-snapfs -h` lists all of them");
     if (name == "uuid") {
-      const auto id = adapters::id_of_uuid(value);
-      if (!id) return pass_on(id);
-      options.id = static_cast<std::uint32_t>(*id >> 32U);
+      TRY(const auto id, adapters::id_of_uuid(value));
+      options.id = static_cast<std::uint32_t>(id >> 32U);
       continue;
     }
     if (name == "version-check") {
@@ -44,10 +43,9 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       options.version_check = value == "first" ? VersionCheck::first_sector : VersionCheck::every_sector;
       continue;
     }
-    const auto number = base::parse_size(value, name);
-    if (!number) return pass_on(number);
-    if (*number > INT32_MAX) return fail(name, "is too large", "give less than 2G");
-    const auto small = static_cast<std::uint32_t>(*number);
+    TRY(const auto number, base::parse_size(value, name));
+    if (number > INT32_MAX) return fail(name, "is too large", "give less than 2G");
+    const auto small = static_cast<std::uint32_t>(number);
     if (name == "block-size") options.block_bytes = small;
     if (name == "bytes-per-inode") options.bytes_per_inode = small;
     if (name == "intent-log") options.log_bytes = small;

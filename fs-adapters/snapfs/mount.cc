@@ -46,15 +46,13 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   }
   if (!newest)
     return fail("snapfs", "neither slot has a superblock: " + problem, "make a file system with mkfs");
-  const auto snapshots = read_table(system, *newest);
-  if (!snapshots) return pass_on(snapshots);
+  TRY(const auto snapshots, read_table(system, *newest));
   if (!options.snapshot.empty()) {
-    const auto snapshot = find_snapshot(*snapshots, options.snapshot);
-    if (!snapshot) return pass_on(snapshot);
-    newest = superblock_of(*snapshot, *newest);
+    TRY(const auto snapshot, find_snapshot(snapshots, options.snapshot));
+    newest = superblock_of(snapshot, *newest);
   }
   auto store = std::unique_ptr<Store>(new Store(system, *newest, slot_of_newest, options));
-  if (options.snapshot.empty()) store->snapshots_ = *snapshots;
+  if (options.snapshot.empty()) store->snapshots_ = snapshots;
   if (auto up = store->come_up(); !up) {
     store->abandon();
     return pass_on(up);
@@ -122,16 +120,14 @@ Result<void> Store::remove_unlinked() {
 }
 
 Result<void> Store::come_up() {
-  if (auto read = read_maps(); !read) return read;
-  if (!read_only_)
-    if (auto replayed = replay_log(); !replayed) return replayed;
+  TRY(read_maps());
+  if (!read_only_) TRY(replay_log());
   {
     const auto root = get_core(kRootInode, nullptr);
     if (!root || !(*root)->disk.is_directory() || (*root)->disk.links == 0)
       return fail("snapfs", "there is no root directory", "check it: it is damaged");
   }
-  if (!read_only_)
-    if (auto removed = remove_unlinked(); !removed) return removed;
+  if (!read_only_) TRY(remove_unlinked());
   return {};
 }
 

@@ -99,7 +99,7 @@ Result<std::vector<SnapshotEntry>> read_snapshots(const model::SectorStore& stor
                                                   const Superblock& superblock) {
   if (superblock.snapshot_table == 0) return std::vector<SnapshotEntry>();
   std::vector<std::byte> block(superblock.block_bytes);
-  if (auto got = store.read(superblock.lba_of(superblock.snapshot_table), block); !got) return pass_on(got);
+  TRY(store.read(superblock.lba_of(superblock.snapshot_table), block));
   return decode_snapshots(block, superblock);
 }
 

@@ -296,7 +296,7 @@ VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode& inode,
   inode.lock.unlock();
   const auto durable = [&]() -> VfsResult<void> {
     if (s_.log_blocks == 0) return sync();
-    if (auto written = write_unordered(); !written) return written;
+    TRY(write_unordered());
     return log_all();
   };
   auto done = durable();
@@ -385,7 +385,7 @@ VfsResult<void> Store::wait_for_room() {
   if (in_transaction() && is_short_of_room()) return refuse(ENOSPC);  // a commit would wait for itself
   for (bool committed = false; is_short_of_room() && !stopped_;) {
     if (!committed && something_deferred()) {
-      if (auto done = commit_all(); !done) return done;
+      TRY(commit_all());
       committed = true;
     } else if (reserving_ == 0) {
       if (!snapshots_.empty()) return refuse(ENOSPC);
@@ -399,7 +399,7 @@ VfsResult<void> Store::wait_for_room() {
 
 VfsResult<void> Store::wait_for_barrier_and_room() {
   for (;;) {
-    if (auto room = wait_for_room(); !room) return room;
+    TRY(wait_for_room());
     if (!barrier_ || stopped_) return {};
     operation_ended_.wait();
   }
@@ -409,9 +409,8 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
   for (bool again = true;; again = false) {
     if (stopped_) return refuse(EIO);
     if (read_only_) return refuse(EROFS);
-    if (!options_.copy_on_write && s_.clean)
-      if (auto said = say_in_use(); !said) return said;
-    if (auto room = wait_for_barrier_and_room(); !room) return room;
+    if (!options_.copy_on_write && s_.clean) TRY(say_in_use());
+    TRY(wait_for_barrier_and_room());
     Operation operation;
     begin_operation(operation);
     const tree::ChangesByFiber::Watch watch(changes_);
@@ -421,7 +420,7 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     if (result || result.error().value != ENOSPC || !again || stopped_ || !something_deferred() ||
         in_transaction())
       return result;
-    if (auto committed = commit_all(); !committed) return committed;
+    TRY(commit_all());
   }
 }
 

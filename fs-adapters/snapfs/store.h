@@ -38,13 +38,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "fs-adapters/substrate/os/system.h"
 #include "fs-adapters/snapfs/format.h"
 #include "fs-adapters/snapfs/generation.h"
 #include "fs-adapters/snapfs/kept_blocks.h"
 #include "fs-adapters/snapfs/log_record.h"
 #include "fs-adapters/snapfs/snapshot_table.h"
 #include "fs-adapters/snapfs/space.h"
+#include "fs-adapters/substrate/os/system.h"
 #include "fs-adapters/substrate/tree/changes_by_fiber.h"
 #include "fs-adapters/substrate/tree/inode_store.h"
 

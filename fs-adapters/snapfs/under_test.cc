@@ -23,17 +23,16 @@ class SnapfsChecker final : public adapters::ImageChecker {
  public:
   Result<adapters::CheckReport> check(const model::SectorStore& store,
                                       const adapters::CheckOptions& options) override {
-    auto found = kept_.check(store, options.findings_max, options.digests);
-    if (!found) return pass_on(found);
-    adapters::CheckReport report{.more_findings = found->more_findings,
-                                 .was_clean = found->superblock.clean,
-                                 .log_in_use = found->logged != 0,
-                                 .replayed = found->logged,
-                                 .log = fmt::format("{} records of the intent log", found->logged),
-                                 .files = found->files,
-                                 .directories = found->directories,
-                                 .space = counters_of(found->free_blocks, found->free_inodes)};
-    for (Finding& finding : found->findings)
+    TRY(auto found, kept_.check(store, options.findings_max, options.digests));
+    adapters::CheckReport report{.more_findings = found.more_findings,
+                                 .was_clean = found.superblock.clean,
+                                 .log_in_use = found.logged != 0,
+                                 .replayed = found.logged,
+                                 .log = fmt::format("{} records of the intent log", found.logged),
+                                 .files = found.files,
+                                 .directories = found.directories,
+                                 .space = counters_of(found.free_blocks, found.free_inodes)};
+    for (Finding& finding : found.findings)
       report.findings.push_back(
           {.kind = {.name = name_of(finding.kind), .order = static_cast<std::uint16_t>(finding.kind)},
            .inode = finding.inode,
@@ -76,11 +75,10 @@ class SnapfsReader final : public adapters::ImageReader {
   }
   std::uint64_t place_of(std::uint64_t inode) const override { return reader_.place_of(number_of(inode)); }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    const auto found = reader_.record(number_of(number));
-    if (!found) return pass_on(found);
+    TRY(const auto found, reader_.record(number_of(number)));
     // As formats with inodes at fixed places have it: one that nobody has is not an error.
-    if (!*found) return adapters::ImageInode{.number = number};
-    const Inode& inode = **found;
+    if (!found) return adapters::ImageInode{.number = number};
+    const Inode& inode = *found;
     return adapters::ImageInode{
         .number = number,
         .allocated = true,
@@ -94,35 +92,31 @@ class SnapfsReader final : public adapters::ImageReader {
         .modified_seconds = inode.modified.seconds};
   }
   Result<std::vector<adapters::ImageName>> list(std::uint64_t directory) const override {
-    auto entries = reader_.names(number_of(directory));
-    if (!entries) return pass_on(entries);
+    TRY(auto entries, reader_.names(number_of(directory)));
     std::vector<adapters::ImageName> names;
-    names.reserve(entries->size());
-    for (NamedInode& entry : *entries) names.push_back({std::move(entry.name), entry.inode});
+    names.reserve(entries.size());
+    for (NamedInode& entry : entries) names.push_back({std::move(entry.name), entry.inode});
     return names;
   }
   Result<std::string> readlink(std::uint64_t number) const override {
-    const auto inode = reader_.inode(number_of(number));
-    if (!inode) return pass_on(inode);
-    return reader_.readlink(*inode);
+    TRY(const auto inode, reader_.inode(number_of(number)));
+    return reader_.readlink(inode);
   }
   Result<std::vector<adapters::ContentExtent>> content(std::uint64_t number) const override {
-    const auto inode = reader_.inode(number_of(number));
-    if (!inode) return pass_on(inode);
+    TRY(const auto inode, reader_.inode(number_of(number)));
     const Superblock& s = reader_.superblock();
-    const auto addresses = reader_.addresses(*inode, (inode->size_bytes + s.block_bytes - 1) / s.block_bytes);
-    if (!addresses) return pass_on(addresses);
+    TRY(const auto addresses,
+        reader_.addresses(inode, (inode.size_bytes + s.block_bytes - 1) / s.block_bytes));
     std::vector<adapters::ContentExtent> extents;
-    extents.reserve(addresses->size());
-    for (const BlockAddress at : *addresses)
+    extents.reserve(addresses.size());
+    for (const BlockAddress at : addresses)
       extents.push_back({at == 0 ? adapters::ContentExtent::kHole : s.lba_of(at), s.sectors_per_block()});
     return extents;
   }
   Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
                            std::span<std::byte> into) const override {
-    const auto inode = reader_.inode(number_of(number));
-    if (!inode) return pass_on(inode);
-    return reader_.read(*inode, offset, into);
+    TRY(const auto inode, reader_.inode(number_of(number)));
+    return reader_.read(inode, offset, into);
   }
 
  private:
@@ -370,17 +364,14 @@ class SnapfsType final : public adapters::FileSystemType {
   std::span<const adapters::MkfsOption> mkfs_options() const override { return snapfs::mkfs_options(); }
   Result<adapters::MadeImage> mkfs(model::SectorStore& store,
                                    const adapters::Settings& settings) const override {
-    const auto options = mkfs_options_of(settings);
-    if (!options) return pass_on(options);
-    const auto made = snapfs::mkfs(store, *options);
-    if (!made) return pass_on(made);
+    TRY(const auto options, mkfs_options_of(settings));
+    TRY(const auto made, snapfs::mkfs(store, options));
     return adapters::MadeImage{
-        .text =
-            fmt::format("{} blocks of {} bytes, {} inodes", made->blocks, made->block_bytes, made->inodes),
-        .facts = {{"blocks", made->blocks},
-                  {"block_bytes", made->block_bytes},
-                  {"inodes", made->inodes},
-                  {"data_bytes", std::uint64_t{made->free_blocks} * made->block_bytes}}};
+        .text = fmt::format("{} blocks of {} bytes, {} inodes", made.blocks, made.block_bytes, made.inodes),
+        .facts = {{"blocks", made.blocks},
+                  {"block_bytes", made.block_bytes},
+                  {"inodes", made.inodes},
+                  {"data_bytes", std::uint64_t{made.free_blocks} * made.block_bytes}}};
   }
   std::unique_ptr<adapters::ImageChecker> checker() const override {
     return std::make_unique<SnapfsChecker>();
@@ -393,29 +384,23 @@ class SnapfsType final : public adapters::FileSystemType {
   }
   bool has_snapshots() const override { return true; }
   Result<std::vector<SnapshotInfo>> snapshots(const model::SectorStore& store) const override {
-    const auto superblock = read_superblock(store);
-    if (!superblock) return pass_on(superblock);
-    const auto snapshots = read_snapshots(store, *superblock);
-    if (!snapshots) return pass_on(snapshots);
-    return infos_of(*snapshots);
+    TRY(const auto superblock, read_superblock(store));
+    TRY(const auto snapshots, read_snapshots(store, superblock));
+    return infos_of(snapshots);
   }
   Result<std::unique_ptr<adapters::ImageReader>> open_snapshot(const model::SectorStore& store,
                                                                std::string_view name) const override {
-    const auto superblock = read_superblock(store);
-    if (!superblock) return pass_on(superblock);
-    const auto snapshots = read_snapshots(store, *superblock);
-    if (!snapshots) return pass_on(snapshots);
-    const auto snapshot = find_snapshot(*snapshots, name);
-    if (!snapshot) return pass_on(snapshot);
-    auto reader = snapfs::ImageReader::open_snapshot(store, *superblock, *snapshot);
+    TRY(const auto superblock, read_superblock(store));
+    TRY(const auto snapshots, read_snapshots(store, superblock));
+    TRY(const auto snapshot, find_snapshot(snapshots, name));
+    auto reader = snapfs::ImageReader::open_snapshot(store, superblock, snapshot);
     if (!reader) return pass_on(reader);
     return std::make_unique<SnapfsReader>(*std::move(reader));
   }
   /// Superblocks, the blocks that a new file system begins with, and what is copied from them.
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
-    const auto reader = snapfs::ImageReader::open(store);
-    if (!reader) return pass_on(reader);
-    const Superblock& s = reader->superblock();
+    TRY(const auto reader, snapfs::ImageReader::open(store));
+    const Superblock& s = reader.superblock();
     std::vector<os::SectorRange> areas;
     areas.reserve(std::size(kSlotAt) + 4);
     for (const std::uint64_t at : kSlotAt)

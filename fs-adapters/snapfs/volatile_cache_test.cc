@@ -1,7 +1,7 @@
 // On a disk with a volatile cache: what fsync and sync have covered survives, since the file system flushes
 // where something relies on it, and nowhere else.
-#include "fs-adapters/substrate/os/testing/written_requests.h"
 #include "fs-adapters/snapfs/testing/mounted.h"
+#include "fs-adapters/substrate/os/testing/written_requests.h"
 
 namespace headcrash::snapfs {
 namespace {

@@ -60,18 +60,18 @@ class Bytes final : public model::SectorStore {
       : bytes_(bytes), read_(read), requests_(requests) {}
   std::uint64_t sectors() const override { return bytes_.size() / kSectorBytes; }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    if (auto inside = check(lba, into.size()); !inside) return inside;
+    TRY(check(lba, into.size()));
     std::ranges::copy(bytes_.subspan(lba * kSectorBytes, into.size()), into.begin());
     for (std::size_t i = 0; read_ != nullptr && i < into.size() / kSectorBytes; ++i) (*read_)[lba + i] = true;
     return {};
   }
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    if (auto inside = check(lba, data.size()); !inside) return inside;
+    TRY(check(lba, data.size()));
     std::ranges::copy(data, bytes_.subspan(lba * kSectorBytes).begin());
     return {};
   }
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
-    if (auto inside = check(lba, count * kSectorBytes); !inside) return inside;
+    TRY(check(lba, count * kSectorBytes));
     std::ranges::fill(bytes_.subspan(lba * kSectorBytes, count * kSectorBytes), std::byte{0});
     return {};
   }

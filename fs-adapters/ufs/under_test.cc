@@ -6,16 +6,16 @@
 #include <algorithm>
 #include <array>
 
-#include "fs-adapters/ufs/damage/damage_trials.h"
-#include "fs-adapters/ufs/netra/fast_check_trial.h"
 #include "fs-adapters/ufs/core/file_system.h"
+#include "fs-adapters/ufs/core/write_kind.h"
+#include "fs-adapters/ufs/damage/damage_trials.h"
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "fs-adapters/ufs/format/journal_format.h"
-#include "fs-adapters/ufs/lab_disks.h"
 #include "fs-adapters/ufs/format/mkfs.h"
 #include "fs-adapters/ufs/format/mkfs_settings.h"
+#include "fs-adapters/ufs/lab_disks.h"
+#include "fs-adapters/ufs/netra/fast_check_trial.h"
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
-#include "fs-adapters/ufs/core/write_kind.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -107,25 +107,23 @@ class UfsReader final : public adapters::ImageReader {
     return digest;
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    const auto found = reader_.inode(number_of(number));
-    if (!found) return pass_on(found);
+    TRY(const auto found, reader_.inode(number_of(number)));
     return adapters::ImageInode{.number = number,
-                                .allocated = found->allocated(),
-                                .type = type_of(*found),
-                                .mode = found->mode & 0777U,
-                                .links = found->links,
-                                .user = found->user,
-                                .group = found->group,
-                                .size_bytes = found->size_bytes,
-                                .allocated_bytes = std::uint64_t{found->sectors} * kSectorBytes,
-                                .modified_seconds = found->modified.seconds};
+                                .allocated = found.allocated(),
+                                .type = type_of(found),
+                                .mode = found.mode & 0777U,
+                                .links = found.links,
+                                .user = found.user,
+                                .group = found.group,
+                                .size_bytes = found.size_bytes,
+                                .allocated_bytes = std::uint64_t{found.sectors} * kSectorBytes,
+                                .modified_seconds = found.modified.seconds};
   }
   Result<std::vector<adapters::ImageName>> list(std::uint64_t directory) const override {
-    auto entries = reader_.list(number_of(directory));
-    if (!entries) return pass_on(entries);
+    TRY(auto entries, reader_.list(number_of(directory)));
     std::vector<adapters::ImageName> names;
-    names.reserve(entries->size());
-    for (NamedInode& entry : *entries) names.push_back({std::move(entry.name), entry.inode});
+    names.reserve(entries.size());
+    for (NamedInode& entry : entries) names.push_back({std::move(entry.name), entry.inode});
     return names;
   }
   Result<std::string> readlink(std::uint64_t number) const override {
@@ -140,13 +138,13 @@ class UfsReader final : public adapters::ImageReader {
       if (block > next) extents.push_back({adapters::ContentExtent::kHole, (block - next) * whole});
       next = block;
     };
-    const auto blocks = reader_.each_block(number_of(number), [&](std::uint64_t block, FragmentAddress at) {
-      hole_until(block++);
-      extents.push_back({geometry.lba_of(at), whole});
-      next = block;
-    });
-    if (!blocks) return pass_on(blocks);
-    hole_until(*blocks);
+    TRY(const auto blocks,
+        reader_.each_block(number_of(number), [&](std::uint64_t block, FragmentAddress at) {
+          hole_until(block++);
+          extents.push_back({geometry.lba_of(at), whole});
+          next = block;
+        }));
+    hole_until(blocks);
     return extents;
   }
   Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
@@ -246,19 +244,17 @@ class UfsType final : public adapters::FileSystemType {
   std::span<const adapters::MkfsOption> mkfs_options() const override { return ufs::mkfs_options(); }
   Result<adapters::MadeImage> mkfs(model::SectorStore& store,
                                    const adapters::Settings& settings) const override {
-    const auto options = mkfs_options_of(settings);
-    if (!options) return pass_on(options);
-    const auto made = ufs::mkfs(store, *options);
-    if (!made) return pass_on(made);
-    const std::uint32_t inodes = made->groups * made->inodes_per_group;
+    TRY(const auto options, mkfs_options_of(settings));
+    TRY(const auto made, ufs::mkfs(store, options));
+    const std::uint32_t inodes = made.groups * made.inodes_per_group;
     return adapters::MadeImage{
-        .text = fmt::format("{} groups, {} inodes, blocks of {} bytes, fragments of {}", made->groups, inodes,
-                            made->block_bytes, made->fragment_bytes),
-        .facts = {{"groups", made->groups},
+        .text = fmt::format("{} groups, {} inodes, blocks of {} bytes, fragments of {}", made.groups, inodes,
+                            made.block_bytes, made.fragment_bytes),
+        .facts = {{"groups", made.groups},
                   {"inodes", inodes},
-                  {"block_bytes", made->block_bytes},
-                  {"fragment_bytes", made->fragment_bytes},
-                  {"data_bytes", std::uint64_t{made->data_fragments} * made->fragment_bytes}}};
+                  {"block_bytes", made.block_bytes},
+                  {"fragment_bytes", made.fragment_bytes},
+                  {"data_bytes", std::uint64_t{made.data_fragments} * made.fragment_bytes}}};
   }
   std::unique_ptr<adapters::ImageChecker> checker() const override { return std::make_unique<UfsChecker>(); }
   Result<std::unique_ptr<adapters::ImageReader>> open_image(const model::SectorStore& store) const override {
@@ -287,9 +283,8 @@ class UfsType final : public adapters::FileSystemType {
 };
 
 Result<std::vector<os::SectorRange>> UfsType::fault_areas(const model::SectorStore& store) const {
-  const auto reader = ufs::ImageReader::open(store);
-  if (!reader) return pass_on(reader);
-  const Geometry& geometry = reader->geometry();
+  TRY(const auto reader, ufs::ImageReader::open(store));
+  const Geometry& geometry = reader.geometry();
   const auto range = [&](FragmentAddress from, FragmentAddress end) {
     return os::SectorRange{geometry.lba_of(from), geometry.lba_of(end)};
   };
@@ -298,7 +293,7 @@ Result<std::vector<os::SectorRange>> UfsType::fault_areas(const model::SectorSto
   areas.push_back(range(geometry.header(0), geometry.inode_table(0)));
   areas.push_back(range(geometry.inode_table(0), geometry.data_start(0)));
   areas.push_back({geometry.lba_of(geometry.data_start(0))});
-  if (const Superblock& superblock = reader->superblock(); superblock.journal.fragments > 0) {
+  if (const Superblock& superblock = reader.superblock(); superblock.journal.fragments > 0) {
     const JournalRing ring(superblock);
     areas.push_back({ring.superblock_lba(), ring.lba(superblock.journal.at + superblock.journal.fragments)});
   }

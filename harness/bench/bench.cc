@@ -37,7 +37,7 @@ class BenchRunner {
                   fmt::format("shard {}/{} of {} has no trial: a shard has whole groups of file systems",
                               options_.shard.index + 1, options_.shard.count, bench_.name),
                   "use fewer shards");
-    if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
+    TRY(prepare());
     outcome_.finished_before = kept_.finished_before;
     if (outcome_.finished_before) {
       outcome_.planned = outcome_.done_before;
@@ -46,11 +46,11 @@ class BenchRunner {
     }
     base::sweep_scratch_folders();
     for (std::int64_t round = 0; round < bench_.most && !interrupted(); ++round) {
-      if (const auto done = run_round(round); !done) return pass_on(done);
+      TRY(run_round(round));
     }
     outcome_.interrupted = interrupted();
     if (!outcome_.interrupted) {
-      if (const auto finished = database_.finish_run(outcome_.run); !finished) return pass_on(finished);
+      TRY(database_.finish_run(outcome_.run));
     }
     conclude();
     return std::move(outcome_);
@@ -61,9 +61,8 @@ class BenchRunner {
     std::set<std::string> programs;
     for (const Cell& cell : cells_) {
       if (!cell.workload->tool) continue;
-      auto program = tool_program(*cell.workload->tool);
-      if (!program) return pass_on(program);
-      programs.insert(std::move(*program));
+      TRY(auto program, tool_program(*cell.workload->tool));
+      programs.insert(std::move(program));
     }
     std::map<std::string, adapters::GuestParts> parts;
     for (const Cell& cell : cells_) {
@@ -74,23 +73,21 @@ class BenchRunner {
     auto images = vm::guest_images(options_.cache, parts, accelerator_);
     if (!images) return pass_on(images);
     images_ = *std::move(images);
-    auto kept = run::open_run(database_, {.kind = "bench",
-                                          .name = bench_.name,
-                                          .configuration = bench_.text,
-                                          .seed = bench_.seed,
-                                          .digest = bench_digest(bench_),
-                                          .shard = options_.shard,
-                                          .trials = cells_.size() * static_cast<std::size_t>(bench_.least),
-                                          .guest_kernel = vm::kernels_of(images_),
-                                          .accelerator = accelerator_,
-                                          .resume = options_.resume});
-    if (!kept) return pass_on(kept);
-    kept_ = std::move(*kept);
+    TRY(auto kept, run::open_run(database_, {.kind = "bench",
+                                             .name = bench_.name,
+                                             .configuration = bench_.text,
+                                             .seed = bench_.seed,
+                                             .digest = bench_digest(bench_),
+                                             .shard = options_.shard,
+                                             .trials = cells_.size() * static_cast<std::size_t>(bench_.least),
+                                             .guest_kernel = vm::kernels_of(images_),
+                                             .accelerator = accelerator_,
+                                             .resume = options_.resume}));
+    kept_ = std::move(kept);
     outcome_.run = kept_.id;
     outcome_.done_before = kept_.finished.size();
-    auto known = samples_of(database_, kept_.id);
-    if (!known) return pass_on(known);
-    samples_ = std::move(*known);
+    TRY(auto known, samples_of(database_, kept_.id));
+    samples_ = std::move(known);
     if (kept_.finished_before) return {};
     return plan_anew();
   }
@@ -123,13 +120,12 @@ class BenchRunner {
   }
 
   Result<void> run_one(const BenchTrialPlan& plan) {
-    const auto scratch = base::ScratchFolder::make();
-    if (!scratch) return pass_on(scratch);
+    TRY(const auto scratch, base::ScratchFolder::make());
     const BenchTrialContext context{.bench = &bench_,
                                     .image = images_.at(plan.cell->filesystem->name),
                                     .accelerator = accelerator_,
                                     .cache = options_.cache,
-                                    .scratch = scratch->path(),
+                                    .scratch = scratch.path(),
                                     .artefacts = run::artefact_path(kept_, plan.key),
                                     .database_folder = kept_.database_folder,
                                     .interrupted = options_.interrupted,
@@ -137,16 +133,15 @@ class BenchRunner {
                                       const std::lock_guard lock(mutex_);
                                       report({.running = plan.key, .phase = phase});
                                     }};
-    const auto record = run_bench_trial(plan, context);
-    if (!record) return pass_on(record);
+    TRY(const auto record, run_bench_trial(plan, context));
     const std::lock_guard lock(mutex_);
-    if (const auto kept = database_.record_trial(outcome_.run, *record); !kept) return pass_on(kept);
+    TRY(database_.record_trial(outcome_.run, record));
     ++outcome_.done_now;
-    samples_[plan.cell->key].add(*record);
-    if (record->verdict == kFailed) failures_[plan.cell->key] = record->summary;
-    left_.done(plan.cell->key, record->wall_ms);
-    if (const auto planned = plan_anew(); !planned) return planned;
-    report({.trial = &*record, .running = plan.key});
+    samples_[plan.cell->key].add(record);
+    if (record.verdict == kFailed) failures_[plan.cell->key] = record.summary;
+    left_.done(plan.cell->key, record.wall_ms);
+    TRY(plan_anew());
+    report({.trial = &record, .running = plan.key});
     return {};
   }
 
@@ -198,13 +193,11 @@ Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database
   BenchForecast::CellForecast told{
       .key = cell.key, .parameters = parameters_text(*cell.workload), .scale = cell.workload->scale};
   if (database != nullptr) {
-    const auto same = experience_with(*database, cell);
-    if (!same) return pass_on(same);
-    const auto like = experience_with_like(*database, cell);
-    if (!like) return pass_on(like);
-    if (const auto& known = *same ? *same : *like) {
+    TRY(const auto same, experience_with(*database, cell));
+    TRY(const auto like, experience_with_like(*database, cell));
+    if (const auto& known = same ? same : like) {
       told.trial_s = known->mean_s;
-      told.origin = fmt::format("{} trials {}", known->trials, *same ? "of it" : "like it");
+      told.origin = fmt::format("{} trials {}", known->trials, same ? "of it" : "like it");
       return told;
     }
   }
@@ -218,33 +211,30 @@ Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database
 }  // namespace
 
 Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options) {
-  if (const auto allowed = check_jobs(bench, options.jobs); !allowed) return pass_on(allowed);
-  auto database = db::Database::open(options.database, db::Database::Access::read_write);
-  if (!database) return pass_on(database);
-  return BenchRunner(bench, options, std::move(*database)).run();
+  TRY(check_jobs(bench, options.jobs));
+  TRY(auto database, db::Database::open(options.database, db::Database::Access::read_write));
+  return BenchRunner(bench, options, std::move(database)).run();
 }
 
 Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std::size_t jobs,
                                const fs::path& database) {
-  if (const auto allowed = check_jobs(bench, jobs); !allowed) return pass_on(allowed);
+  TRY(check_jobs(bench, jobs));
   std::optional<db::Database> earlier;
   std::error_code error;
   if (fs::exists(database, error)) {
-    auto opened = db::Database::open(database, db::Database::Access::read_only);
-    if (!opened) return pass_on(opened);
-    earlier.emplace(std::move(*opened));
+    TRY(auto opened, db::Database::open(database, db::Database::Access::read_only));
+    earlier.emplace(std::move(opened));
   }
   BenchForecast told;
   double known_s = 0;
   std::size_t known = 0;
   for (const Cell& cell : cells_of(bench, shard)) {
-    auto each = forecast_cell(cell, earlier ? &*earlier : nullptr);
-    if (!each) return pass_on(each);
-    if (each->trial_s) {
-      known_s += *each->trial_s;
+    TRY(auto each, forecast_cell(cell, earlier ? &*earlier : nullptr));
+    if (each.trial_s) {
+      known_s += *each.trial_s;
       ++known;
     }
-    told.each.push_back(std::move(*each));
+    told.each.push_back(std::move(each));
   }
   told.cells = told.each.size();
   told.least = told.cells * static_cast<std::size_t>(bench.least);

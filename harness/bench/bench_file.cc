@@ -39,18 +39,16 @@ tl::unexpected<Error> within(const std::string& subject, const Error& error) {
 
 /// `clock` stays as it is when the table does not have the key.
 Result<void> take_timing_clock(const StrictTable& table, std::string& clock) {
-  if (const auto taken = table.take("clock", clock); !taken) return taken;
-  const auto parsed = profiles::parse_clock(clock, table.subject("clock"));
-  if (!parsed) return pass_on(parsed);
-  if (parsed->kind == profiles::Clock::Kind::off)
+  TRY(table.take("clock", clock));
+  TRY(const auto parsed, profiles::parse_clock(clock, table.subject("clock")));
+  if (parsed.kind == profiles::Clock::Kind::off)
     return fail(table.subject("clock"), "nothing can be timed with the clock off",
                 "use real, or real:K for devices that the host cannot keep up with");
   return {};
 }
 
 Result<void> read_one_device(const StrictTable& table, Bench& bench) {
-  if (const auto known = table.only({"name", "profiles", "size", "write-cache", "clock"}); !known)
-    return known;
+  TRY(table.only({"name", "profiles", "size", "write-cache", "clock"}));
   BenchDevice like{.size_bytes = std::uint64_t{512} << 20, .clock = bench.clock};
   std::vector<std::string> profiles;
   for (const auto& read : {table.take("name", like.name), table.take("profiles", profiles),
@@ -65,7 +63,7 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
     return fail(table.subject("name"), "contains a '/', which separates the parts of a trial's key");
   if (table.has("write-cache")) {
     bool on = false;
-    if (const auto taken = table.take("write-cache", on); !taken) return taken;
+    TRY(table.take("write-cache", on));
     like.write_cache = on;
   }
   for (const std::string& profile : profiles) {
@@ -89,12 +87,11 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
 }
 
 Result<void> read_devices(const StrictTable& root, Bench& bench) {
-  const auto tables = root.tables("device");
-  if (!tables) return pass_on(tables);
-  if (tables->empty())
+  TRY(const auto tables, root.tables("device"));
+  if (tables.empty())
     return fail(root.subject("device"), "is missing", "write [[device]] and profiles = [\"hp-c2447\"]");
-  for (const StrictTable& table : *tables) {
-    if (const auto read = read_one_device(table, bench); !read) return read;
+  for (const StrictTable& table : tables) {
+    TRY(read_one_device(table, bench));
   }
   return {};
 }
@@ -125,11 +122,10 @@ Result<std::vector<timed::Arguments>> combinations(const StrictTable& table,
   std::vector<timed::Arguments> all{{}};
   for (const std::string& key : parameters) {
     if (!table.has(key)) continue;
-    const auto values = take_values(table, key);
-    if (!values) return pass_on(values);
+    TRY(const auto values, take_values(table, key));
     std::vector<timed::Arguments> longer;
     for (const timed::Arguments& so_far : all) {
-      for (const std::int64_t value : *values) {
+      for (const std::int64_t value : values) {
         longer.push_back(so_far);
         longer.back()[key] = value;
       }
@@ -160,19 +156,16 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
   std::vector<std::string> parameters, allowed{"name", "scale", "takes-s", "devices", "filesystems"};
   for (const timed::Parameter& each : like.timed->parameters) parameters.emplace_back(each.name);
   allowed.insert(allowed.end(), parameters.begin(), parameters.end());
-  if (const auto known = table.only(allowed); !known) return known;
-  const auto usual = timed::arguments_of(*like.timed, scaled, {}, table.subject("name"));
-  if (!usual) return pass_on(usual);
-  const auto all = combinations(table, parameters);
-  if (!all) return pass_on(all);
-  for (const timed::Arguments& replaced : *all) {
+  TRY(table.only(allowed));
+  TRY(const auto usual, timed::arguments_of(*like.timed, scaled, {}, table.subject("name")));
+  TRY(const auto all, combinations(table, parameters));
+  for (const timed::Arguments& replaced : all) {
     BenchWorkload workload = like;
-    auto arguments = timed::arguments_of(*like.timed, scaled, replaced, table.subject(like.name));
-    if (!arguments) return pass_on(arguments);
-    workload.arguments = std::move(*arguments);
+    TRY(auto arguments, timed::arguments_of(*like.timed, scaled, replaced, table.subject(like.name)));
+    workload.arguments = std::move(arguments);
     workload.label = like.name + "." + like.scale;
     for (const auto& [key, value] : workload.arguments) {
-      if (usual->at(key) == value) continue;
+      if (usual.at(key) == value) continue;
       workload.label += fmt::format(".{}={}", key, value);
       workload.scale = "custom";
     }
@@ -185,9 +178,8 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
   std::vector<std::string> allowed{"name", "takes-s", "devices", "filesystems"};
   const std::vector<std::string> keys = tool_keys();
   allowed.insert(allowed.end(), keys.begin(), keys.end());
-  if (const auto known = table.only(allowed); !known) return known;
-  auto job = take_tool(table, beside);
-  if (!job) return pass_on(job);
+  TRY(table.only(allowed));
+  TRY(auto job, take_tool(table, beside));
   BenchWorkload workload{.scale = "custom"};
   for (const auto& read : {table.take("name", workload.name), table.take("takes-s", workload.expected_s)}) {
     if (!read) return read;
@@ -195,13 +187,13 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
   if (workload.name.find_first_of("/ ") != std::string::npos)
     return fail(table.subject("name"), "contains a '/' or a blank", "write it with '-' instead");
   if (std::string file; workload.name.empty() && table.has("job-file")) {
-    if (const auto taken = table.take("job-file", file); !taken) return taken;
+    TRY(table.take("job-file", file));
     workload.name = std::filesystem::path(file).stem().string();
     std::ranges::replace(workload.name, ' ', '-');
   }
-  workload.name = workload.name.empty() ? job->tool : job->tool + "-" + workload.name;
+  workload.name = workload.name.empty() ? job.tool : job.tool + "-" + workload.name;
   workload.label = workload.name;
-  workload.tool = std::move(*job);
+  workload.tool = std::move(job);
   bench.workloads.push_back(std::move(workload));
   return {};
 }
@@ -210,7 +202,7 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
 Result<std::vector<std::string>> names_among(const StrictTable& table, const char* key, const char* noun,
                                              const std::vector<std::string>& known) {
   std::vector<std::string> names;
-  if (const auto taken = table.take(key, names); !taken) return pass_on(taken);
+  TRY(table.take(key, names));
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
     return fail(table.subject(key), fmt::format("no {} of this file is called \"{}\"", noun, name),
@@ -227,27 +219,24 @@ bool share_a_cell(const BenchWorkload& one, const BenchWorkload& other) {
 }
 
 Result<void> read_workloads(const StrictTable& root, const std::filesystem::path& beside, Bench& bench) {
-  const auto tables = root.tables("workload");
-  if (!tables) return pass_on(tables);
-  if (tables->empty())
+  TRY(const auto tables, root.tables("workload"));
+  if (tables.empty())
     return fail(root.subject("workload"), "is missing", "write [[workload]] and name = \"lfs-small-file\"");
   std::vector<std::string> all_devices, all_filesystems;
   for (const BenchDevice& device : bench.devices) all_devices.push_back(device.name);
   for (const adapters::LinuxAdapter& each : bench.filesystems)
     all_filesystems.push_back(adapters::name_without_kernel(each.name));
-  for (const StrictTable& table : *tables) {
+  for (const StrictTable& table : tables) {
     const std::size_t before = bench.workloads.size();
-    const auto devices = names_among(table, "devices", "device", all_devices);
-    if (!devices) return pass_on(devices);
-    const auto filesystems = names_among(table, "filesystems", "file system", all_filesystems);
-    if (!filesystems) return pass_on(filesystems);
+    TRY(const auto devices, names_among(table, "devices", "device", all_devices));
+    TRY(const auto filesystems, names_among(table, "filesystems", "file system", all_filesystems));
     const auto read = table.has("tool") ? read_tool(table, beside, bench) : read_timed(table, bench);
     if (!read) return read;
     if (bench.workloads.size() > kWorkloadsMost)
       return fail(root.subject("workload"), fmt::format("makes more than {} workloads", kWorkloadsMost));
     for (std::size_t i = before; i < bench.workloads.size(); ++i) {
-      bench.workloads[i].devices = *devices;
-      bench.workloads[i].filesystems = *filesystems;
+      bench.workloads[i].devices = devices;
+      bench.workloads[i].filesystems = filesystems;
       for (std::size_t j = 0; j < before; ++j) {
         if (bench.workloads[i].label == bench.workloads[j].label &&
             share_a_cell(bench.workloads[i], bench.workloads[j]))
@@ -264,8 +253,8 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
 
 Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
   std::vector<std::string> names, kernels;
-  if (const auto taken = root.take("filesystems", names); !taken) return taken;
-  if (const auto taken = root.take("kernels", kernels); !taken) return taken;
+  TRY(root.take("filesystems", names));
+  TRY(root.take("kernels", kernels));
   if (names.empty()) return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
   for (const std::string& name : adapters::under_kernels(names, kernels)) {
     auto adapter = adapters::load_adapter(name);
@@ -289,34 +278,32 @@ Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
 }
 
 Result<void> read_repetitions(const StrictTable& root, Bench& bench) {
-  const auto table = root.table("repetitions");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  for (const auto& read : {(*table)->only({"least", "most", "interval"}),
-                           (*table)->take("least", bench.least, {.least = 1, .most = 1000}),
-                           (*table)->take("most", bench.most, {.least = 1, .most = 1000}),
-                           (*table)->take("interval", bench.interval)}) {
+  TRY(const auto table, root.table("repetitions"));
+  if (!table) return {};
+  for (const auto& read : {table->only({"least", "most", "interval"}),
+                           table->take("least", bench.least, {.least = 1, .most = 1000}),
+                           table->take("most", bench.most, {.least = 1, .most = 1000}),
+                           table->take("interval", bench.interval)}) {
     if (!read) return read;
   }
-  if (!(*table)->has("most")) bench.most = std::max(bench.least, bench.most);
+  if (!table->has("most")) bench.most = std::max(bench.least, bench.most);
   if (bench.most < bench.least)
-    return fail((*table)->subject("most"), fmt::format("is less than least, which is {}", bench.least));
+    return fail(table->subject("most"), fmt::format("is less than least, which is {}", bench.least));
   if (bench.interval < kNarrowest || bench.interval > kWidest)
-    return fail((*table)->subject("interval"), fmt::format("must be from {} to {}", kNarrowest, kWidest),
+    return fail(table->subject("interval"), fmt::format("must be from {} to {}", kNarrowest, kWidest),
                 "write interval = 0.05 for a mean known to 5 %");
   return {};
 }
 
 Result<void> read_guest(const StrictTable& root, Bench& bench) {
-  const auto table = root.table("guest");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
+  TRY(const auto table, root.table("guest"));
+  if (!table) return {};
   for (const auto& read :
-       {(*table)->only({"kind", "charge", "memory-mib", "step-timeout-s"}),
-        run::take_guest_kind(**table, bench.virtual_time),
-        run::take_charge(**table, bench.virtual_time, bench.charge),
-        (*table)->take("memory-mib", bench.memory_mib, {.least = 64, .most = 65'536}),
-        (*table)->take("step-timeout-s", bench.step_timeout_s, {.least = 1, .most = 86'400})}) {
+       {table->only({"kind", "charge", "memory-mib", "step-timeout-s"}),
+        run::take_guest_kind(*table, bench.virtual_time),
+        run::take_charge(*table, bench.virtual_time, bench.charge),
+        table->take("memory-mib", bench.memory_mib, {.least = 64, .most = 65'536}),
+        table->take("step-timeout-s", bench.step_timeout_s, {.least = 1, .most = 86'400})}) {
     if (!read) return read;
   }
   if (bench.virtual_time)
@@ -339,8 +326,8 @@ Result<void> check_waits(const StrictTable& root, const Bench& bench) {
 }
 
 Result<void> read_clocks(const StrictTable& root, Bench& bench) {
-  if (const auto taken = take_timing_clock(root, bench.clock); !taken) return taken;
-  if (const auto taken = root.take("setup-clock", bench.setup_clock); !taken) return taken;
+  TRY(take_timing_clock(root, bench.clock));
+  TRY(root.take("setup-clock", bench.setup_clock));
   const auto parsed = profiles::parse_clock(bench.setup_clock, root.subject("setup-clock"));
   return parsed ? Result<void>{} : pass_on(parsed);
 }
@@ -370,18 +357,17 @@ std::string parameters_text(const BenchWorkload& workload) {
 }
 
 Result<Bench> parse_bench(const std::string& text, const std::string& file_name) {
-  const auto root = StrictTable::parse(text, file_name);
-  if (!root) return pass_on(root);
+  TRY(const auto root, StrictTable::parse(text, file_name));
   Bench bench{.name = std::filesystem::path(file_name).stem(), .text = text};
   std::int64_t seed = 1;
   for (const auto& read :
-       {root->only({"title", "takes", "seed", "filesystems", "kernels", "clock", "setup-clock", "quiescence",
-                    "device", "workload", "repetitions", "guest"}),
-        root->take("title", bench.title), root->take("takes", bench.takes),
-        root->take("seed", seed, {.least = 0, .most = INT64_MAX}), root->take("quiescence", bench.quiescence),
-        read_clocks(*root, bench), read_devices(*root, bench), read_filesystems(*root, bench),
-        read_workloads(*root, std::filesystem::path(file_name).parent_path(), bench),
-        read_repetitions(*root, bench), read_guest(*root, bench), check_waits(*root, bench)}) {
+       {root.only({"title", "takes", "seed", "filesystems", "kernels", "clock", "setup-clock", "quiescence",
+                   "device", "workload", "repetitions", "guest"}),
+        root.take("title", bench.title), root.take("takes", bench.takes),
+        root.take("seed", seed, {.least = 0, .most = INT64_MAX}), root.take("quiescence", bench.quiescence),
+        read_clocks(root, bench), read_devices(root, bench), read_filesystems(root, bench),
+        read_workloads(root, std::filesystem::path(file_name).parent_path(), bench),
+        read_repetitions(root, bench), read_guest(root, bench), check_waits(root, bench)}) {
     if (!read) return pass_on(read);
   }
   bench.seed = static_cast<std::uint64_t>(seed);
@@ -391,9 +377,8 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
 
 Result<Bench> load_bench(const std::string& name_or_path, const run::OtherGuests& guests) {
   const auto parse = [&](const std::string& text, const std::string& file) -> Result<Bench> {
-    const auto chosen = run::with_guests(text, file, guests);
-    if (!chosen) return pass_on(chosen);
-    return parse_bench(*chosen, file);
+    TRY(const auto chosen, run::with_guests(text, file, guests));
+    return parse_bench(chosen, file);
   };
   std::vector<std::string> names;
   for (const EmbeddedFile& file : embedded_files()) {
@@ -404,9 +389,8 @@ Result<Bench> load_bench(const std::string& name_or_path, const run::OtherGuests
     return fail("benchmark \"" + name_or_path + "\"", "unknown",
                 base::suggest(name_or_path, names) + "; or give the path of a .toml file");
   }
-  const auto text = base::read_text_file(name_or_path);
-  if (!text) return pass_on(text);
-  return parse(*text, name_or_path);
+  TRY(const auto text, base::read_text_file(name_or_path));
+  return parse(text, name_or_path);
 }
 
 std::vector<BenchSummary> built_in_benches() {

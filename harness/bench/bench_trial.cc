@@ -128,7 +128,7 @@ class BenchTrial {
 Result<db::TrialRecord> BenchTrial::run() {
   const base::Stopwatch watch;
   describe();
-  if (const auto started = start_device(); !started) return pass_on(started);
+  TRY(start_device());
   const HostLoad before = host_load();
   const Step<void> worked = work();
   // In virtual time it does not matter what else the host does.
@@ -161,17 +161,16 @@ void BenchTrial::describe() {
 }
 
 Result<void> BenchTrial::start_device() {
-  auto started = run::start_trial_machine({.disk = {.profile = cell_.device->profile,
-                                                    .size_bytes = cell_.device->size_bytes,
-                                                    .write_cache = cell_.device->write_cache,
-                                                    .virtual_time = bench_.virtual_time,
-                                                    .charge = bench_.charge,
-                                                    .clock = bench_.setup_clock,
-                                                    .seed = plan_.seed},
-                                           .log_profile = {}},
-                                          *cell_.filesystem, context_.scratch);
-  if (!started) return pass_on(started);
-  device_ = std::move(*started);
+  TRY(auto started, run::start_trial_machine({.disk = {.profile = cell_.device->profile,
+                                                       .size_bytes = cell_.device->size_bytes,
+                                                       .write_cache = cell_.device->write_cache,
+                                                       .virtual_time = bench_.virtual_time,
+                                                       .charge = bench_.charge,
+                                                       .clock = bench_.setup_clock,
+                                                       .seed = plan_.seed},
+                                              .log_profile = {}},
+                                             *cell_.filesystem, context_.scratch));
+  device_ = std::move(started);
   setup_.emplace(device_->control(), record_.phases);
   return {};
 }
@@ -179,7 +178,7 @@ Result<void> BenchTrial::start_device() {
 Step<void> BenchTrial::work() {
   using Part = Step<void> (BenchTrial::*)();
   for (const Part part : {&BenchTrial::start_guest, &BenchTrial::format_and_mount, &BenchTrial::run_phases}) {
-    if (const auto done = (this->*part)(); !done) return done;
+    TRY((this->*part)());
     if (interrupted()) return tl::unexpected(std::string("interrupted"));
   }
   if (const auto oops = guest_->oops()) return tl::unexpected("oops: the guest's kernel reported: " + *oops);
@@ -188,7 +187,7 @@ Step<void> BenchTrial::work() {
 
 Step<void> BenchTrial::start_guest() {
   tell("restore");
-  if (const auto began = step(setup_->begin("restore")); !began) return began;
+  TRY(step(setup_->begin("restore")));
   session_.reset();
   guest_.reset();  // it owns the console log in the same folder
   auto started = run::start_trial_guest({.image = context_.image,
@@ -214,20 +213,19 @@ Step<void> BenchTrial::start_guest() {
 Step<void> BenchTrial::format_and_mount() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   tell("mkfs");
-  if (const auto began = step(setup_->begin("mkfs")); !began) return began;
+  TRY(step(setup_->begin("mkfs")));
   const auto made = session_->exec(run::in_guest(filesystem.mkfs.argv, explorer::uuid_from(plan_.seed)));
   if (!made)
     return tl::unexpected(
         fmt::format("{}; {}", reason(made.error()), adapters::missing_tool_remedy(filesystem)));
   if (!filesystem.mkfs.good(made->exit_code))
     return tl::unexpected(fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
-  if (const auto ended = step(setup_->end(made->exit_code)); !ended) return ended;
+  TRY(step(setup_->end(made->exit_code)));
 
-  if (const auto began = step(setup_->begin("mount")); !began) return began;
+  TRY(step(setup_->begin("mount")));
   std::string why;
-  const auto mounted = step(session_->mount(filesystem, &why));
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (!*mounted) return tl::unexpected("the fresh file system could not be mounted: " + why);
+  TRY(const auto mounted, step(session_->mount(filesystem, &why)));
+  if (!mounted) return tl::unexpected("the fresh file system could not be mounted: " + why);
   return step(setup_->end(0));
 }
 
@@ -243,19 +241,17 @@ Step<run::GuestOutcome> BenchTrial::exec(const std::vector<std::string>& argv) {
 // ---- a phase
 
 Step<GuestCounters> BenchTrial::counters(const char* request) {
-  const auto answer = call({{"do", request}, {"device", kGuestDisk}});
-  if (!answer) return tl::unexpected(answer.error());
-  return step(counters_from_answer(*answer));
+  TRY(const auto answer, call({{"do", request}, {"device", kGuestDisk}}));
+  return step(counters_from_answer(answer));
 }
 
 /// Until no device has anything left to do; the instant, in model time.
 Step<double> BenchTrial::wait_until_quiet() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(bench_.step_timeout_s);
   while (true) {
-    const auto stats = control({{"stats", "read"}});
-    if (!stats) return tl::unexpected(stats.error());
-    const auto quiet = stats->find("quiet_since_ns");
-    if (quiet != stats->end() && quiet->is_number()) return quiet->get<double>();
+    TRY(const auto stats, control({{"stats", "read"}}));
+    const auto quiet = stats.find("quiet_since_ns");
+    if (quiet != stats.end() && quiet->is_number()) return quiet->get<double>();
     if (interrupted()) return tl::unexpected(std::string("interrupted"));
     if (steady_clock::now() > deadline)
       return tl::unexpected(
@@ -270,49 +266,41 @@ Step<double> BenchTrial::wait_until_quiet() {
 
 Step<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, bool measured) {
   tell(label);
-  const auto set = step(device_->set_clock(measured ? cell_.device->clock : bench_.setup_clock));
-  if (!set) return tl::unexpected(set.error());
+  TRY(step(device_->set_clock(measured ? cell_.device->clock : bench_.setup_clock)));
   if (measured && !settled_) {
     if (const auto done = settle(); !done) return tl::unexpected(done.error());
     if (const auto quiet = wait_until_quiet(); !quiet) return tl::unexpected(quiet.error());
   }
   // Right before the device's own: what file systems do in the background falls between the two counts.
-  const auto guest = counters();
-  if (!guest) return tl::unexpected(guest.error());
+  TRY(const auto guest, counters());
   if (const auto taken = control({{"stats", "take"}}); !taken) return tl::unexpected(taken.error());
-  return PhaseStart{.watch = {}, .guest = *guest};
+  return PhaseStart{.watch = {}, .guest = guest};
 }
 
 Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord measure,
                                  std::vector<db::MetricRecord> metrics, const char* name) {
-  const auto at_end = control({{"stats", "read"}});
-  if (!at_end) return tl::unexpected(at_end.error());
-  const auto busy_ms = step(busiest_ms(*at_end));
-  if (!busy_ms) return tl::unexpected(busy_ms.error());
-  measure.device_busy_ms = std::min(*busy_ms, measure.elapsed_ms);
+  TRY(const auto at_end, control({{"stats", "read"}}));
+  TRY(const auto busy_ms, step(busiest_ms(at_end)));
+  measure.device_busy_ms = std::min(busy_ms, measure.elapsed_ms);
 
   const bool wait = measure.measured && bench_.quiescence;
-  const auto guest = wait ? settle() : counters();
-  if (!guest) return tl::unexpected(guest.error());
-  measure.guest = difference(guest->disk, start.guest.disk);
+  TRY(const auto guest, wait ? settle() : counters());
+  measure.guest = difference(guest.disk, start.guest.disk);
   if (wait) {
-    const auto quiet_ns = wait_until_quiet();
-    if (!quiet_ns) return tl::unexpected(quiet_ns.error());
-    const double after_ms = (*quiet_ns - at_end->value("model_ns", 0.0)) / kNsPerMs;
+    TRY(const auto quiet_ns, wait_until_quiet());
+    const double after_ms = (quiet_ns - at_end.value("model_ns", 0.0)) / kNsPerMs;
     measure.quiescent_ms = measure.elapsed_ms + std::max(after_ms, 0.0);
   }
   settled_ = measure.measured;
 
-  const auto stats = control({{"stats", "take"}});
-  if (!stats) return tl::unexpected(stats.error());
-  auto phase = step(run::phase_from_stats(*stats));
-  if (!phase) return tl::unexpected(phase.error());
-  phase->name = name;
-  phase->wall_ms = start.watch.ms();
-  for (db::MetricRecord& each : device_metrics(*stats)) metrics.push_back(std::move(each));
-  phase->measure = std::move(measure);
-  phase->metrics = std::move(metrics);
-  record_.phases.push_back(std::move(*phase));
+  TRY(const auto stats, control({{"stats", "take"}}));
+  TRY(auto phase, step(run::phase_from_stats(stats)));
+  phase.name = name;
+  phase.wall_ms = start.watch.ms();
+  for (db::MetricRecord& each : device_metrics(stats)) metrics.push_back(std::move(each));
+  phase.measure = std::move(measure);
+  phase.metrics = std::move(metrics);
+  record_.phases.push_back(std::move(phase));
   return {};
 }
 
@@ -322,16 +310,15 @@ Step<void> BenchTrial::run_phases() {
   bool recovered = false;
   for (std::size_t i = 0; i < phases.size(); ++i) {
     if (phases[i].after_cut && !std::exchange(recovered, true)) {
-      if (const auto done = recover(); !done) return done;
+      TRY(recover());
     }
-    if (const auto done = run_phase(i, phases[i]); !done) return done;
+    TRY(run_phase(i, phases[i]));
   }
   return {};
 }
 
 Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
-  const auto start = begin_phase(phase.name, phase.measured);
-  if (!start) return tl::unexpected(start.error());
+  TRY(const auto start, begin_phase(phase.name, phase.measured));
   json request{{"do", "timed"},
                {"workload", cell_.workload->name},
                {"arguments", cell_.workload->arguments},
@@ -350,11 +337,10 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
   std::vector<db::MetricRecord> metrics;
   const double slower =
       slowdown(phase.measured || bench_.virtual_time ? cell_.device->clock : bench_.setup_clock);
-  auto measure = step(measure_from_answer(*answer, slower, metrics));
-  if (!measure) return tl::unexpected(measure.error());
-  measure->label = phase.name;
-  measure->measured = phase.measured;
-  return end_phase(*start, std::move(*measure), std::move(metrics));
+  TRY(auto measure, step(measure_from_answer(*answer, slower, metrics)));
+  measure.label = phase.name;
+  measure.measured = phase.measured;
+  return end_phase(start, std::move(measure), std::move(metrics));
 }
 
 // ---- recovery
@@ -362,38 +348,35 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
 /// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes over.
 Step<void> BenchTrial::cut_power() {
   tell("cut");
-  if (const auto began = step(setup_->begin("cut")); !began) return began;
+  TRY(step(setup_->begin("cut")));
   if (const auto cut = control({{"power", "cut"}}); !cut) return tl::unexpected(cut.error());
   guest_->kill();
   if (const auto on = control({{"power", "on"}}); !on) return tl::unexpected(on.error());
-  if (const auto ended = step(setup_->end()); !ended) return ended;
+  TRY(step(setup_->end()));
   settled_ = false;
   return start_guest();
 }
 
 Step<double> BenchTrial::now_ms() {
   if (!bench_.virtual_time) return began_.ms();
-  const auto stats = control({{"stats", "read"}});
-  if (!stats) return tl::unexpected(stats.error());
-  return stats->value("model_ns", 0.0) / kNsPerMs;
+  TRY(const auto stats, control({{"stats", "read"}}));
+  return stats.value("model_ns", 0.0) / kNsPerMs;
 }
 
 Step<void> BenchTrial::recovery_step(const std::string& label, const char* name,
                                      const std::function<Step<void>()>& work) {
-  const auto start = begin_phase(label, true);
-  if (!start) return tl::unexpected(start.error());
+  TRY(const auto start, begin_phase(label, true));
   const auto before_ms = now_ms();
   const auto done = before_ms ? work() : tl::unexpected(before_ms.error());
   const auto after_ms = done ? now_ms() : tl::unexpected(done.error());
   if (!after_ms) return tl::unexpected(fmt::format("{}: {}", label, after_ms.error()));
   const double took_ms = *after_ms - *before_ms;
-  const auto after = counters();
-  if (!after) return tl::unexpected(after.error());
-  return end_phase(*start,
+  TRY(const auto after, counters());
+  return end_phase(start,
                    {.label = label,
                     .elapsed_ms = took_ms / slowdown(cell_.device->clock),
-                    .user_ms = after->user_ms - start->guest.user_ms,
-                    .system_ms = after->system_ms - start->guest.system_ms,
+                    .user_ms = after.user_ms - start.guest.user_ms,
+                    .system_ms = after.system_ms - start.guest.system_ms,
                     .operation = "recoveries",
                     .operations = 1},
                    {}, name);
@@ -403,30 +386,28 @@ Step<void> BenchTrial::recovery_step(const std::string& label, const char* name,
 /// replay and mount in one, then the check.
 Step<void> BenchTrial::recover() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
-  if (const auto cut = cut_power(); !cut) return cut;
+  TRY(cut_power());
   const auto mount = [&]() -> Step<void> {
     std::string why;
-    const auto mounted = step(session_->mount(filesystem, &why));
-    if (!mounted) return tl::unexpected(mounted.error());
-    if (!*mounted) return tl::unexpected("could not be mounted: " + why);
+    TRY(const auto mounted, step(session_->mount(filesystem, &why)));
+    if (!mounted) return tl::unexpected("could not be mounted: " + why);
     return {};
   };
   const auto run = [&](const adapters::GuestCommand& command) -> Step<void> {
-    const auto ended = step(session_->exec(run::in_guest(command.argv)));
-    if (!ended) return tl::unexpected(ended.error());
-    if (!command.good(ended->exit_code))
-      return tl::unexpected(fmt::format("exit code {}: {}", ended->exit_code, ended->output));
+    TRY(const auto ended, step(session_->exec(run::in_guest(command.argv))));
+    if (!command.good(ended.exit_code))
+      return tl::unexpected(fmt::format("exit code {}: {}", ended.exit_code, ended.output));
     return {};
   };
   if (cell_.workload->timed->boots) {
     const auto booted = recovery_step("power on to mounted", "mount", [&]() -> Step<void> {
       if (!filesystem.replay_by_mount) {
-        if (const auto replayed = run(filesystem.replay); !replayed) return replayed;
+        TRY(run(filesystem.replay));
       }
       return mount();
     });
     if (!booted || filesystem.check.argv.empty()) return booted;
-    if (const auto unmounted = step(session_->unmount()); !unmounted) return unmounted;
+    TRY(step(session_->unmount()));
     if (const auto checked = recovery_step("fsck", "fsck", [&] { return run(filesystem.check); }); !checked)
       return checked;
     return mount();
@@ -451,41 +432,32 @@ Step<void> BenchTrial::run_tool() {
   const ToolJob& job = *cell_.workload->tool;
   const ToolCommand command = tool_command(job, run::kMountPoint);
   if (!command.job_path.empty()) {
-    const auto put = call({{"do", "put"}, {"path", command.job_path}, {"text", command.job_text}});
-    if (!put) return tl::unexpected(put.error());
+    TRY(call({{"do", "put"}, {"path", command.job_path}, {"text", command.job_text}}));
   }
-  for (const auto& [path, text] : command.more_files)
-    if (const auto put = put_long_file(path, text); !put) return put;
+  for (const auto& [path, text] : command.more_files) TRY(put_long_file(path, text));
   if (!command.prepare.empty()) {
     tell("prepare");
     if (const auto prepared = exec(command.prepare); !prepared) return tl::unexpected(prepared.error());
   }
-  const auto start = begin_phase("run", true);
-  if (!start) return tl::unexpected(start.error());
-  const auto before_ms = now_ms();
-  if (!before_ms) return tl::unexpected(before_ms.error());
-  const auto ran = exec(command.argv);
-  if (!ran) return tl::unexpected(ran.error());
-  const auto after_ms = now_ms();
-  if (!after_ms) return tl::unexpected(after_ms.error());
+  TRY(const auto start, begin_phase("run", true));
+  TRY(const auto before_ms, now_ms());
+  TRY(const auto ran, exec(command.argv));
+  TRY(const auto after_ms, now_ms());
   // The guest's clock is behind while it computes; the machine's has all of it.
-  const double took_ms = bench_.charge > 0 ? *after_ms - *before_ms : ran->wall_ms;
-  const auto after = counters();
-  if (!after) return tl::unexpected(after.error());
-  const auto text =
-      command.report_path.empty() ? Step<std::string>(ran->out()) : read_guest_file(command.report_path);
-  if (!text) return tl::unexpected(text.error());
-  auto report = step(parse_report(job, *text));
-  if (!report) return tl::unexpected(report.error());
+  const double took_ms = bench_.charge > 0 ? after_ms - before_ms : ran.wall_ms;
+  TRY(const auto after, counters());
+  TRY(const auto text,
+      command.report_path.empty() ? Step<std::string>(ran.out()) : read_guest_file(command.report_path));
+  TRY(auto report, step(parse_report(job, text)));
   db::MeasureRecord measure{.label = "run",
                             .elapsed_ms = took_ms / slowdown(cell_.device->clock),
-                            .user_ms = after->user_ms - start->guest.user_ms,
-                            .system_ms = after->system_ms - start->guest.system_ms,
-                            .operation = report->operation,
-                            .operations = report->operations,
-                            .app_bytes_read = report->bytes_read,
-                            .app_bytes_written = report->bytes_written};
-  return end_phase(*start, std::move(measure), std::move(report->metrics));
+                            .user_ms = after.user_ms - start.guest.user_ms,
+                            .system_ms = after.system_ms - start.guest.system_ms,
+                            .operation = report.operation,
+                            .operations = report.operations,
+                            .app_bytes_read = report.bytes_read,
+                            .app_bytes_written = report.bytes_written};
+  return end_phase(start, std::move(measure), std::move(report.metrics));
 }
 
 /// In pieces, each a message to the agent.
@@ -495,8 +467,7 @@ Step<void> BenchTrial::put_long_file(const std::string& path, const std::string&
                                 "sh",      path};
   for (std::size_t at = 0; at < text.size(); at += kPiece) {
     join.push_back(fmt::format("{}.{}", path, at / kPiece));
-    const auto put = call({{"do", "put"}, {"path", join.back()}, {"text", text.substr(at, kPiece)}});
-    if (!put) return tl::unexpected(put.error());
+    TRY(call({{"do", "put"}, {"path", join.back()}, {"text", text.substr(at, kPiece)}}));
   }
   if (const auto joined = exec(join); !joined) return tl::unexpected(joined.error());
   return {};
@@ -506,10 +477,9 @@ Step<void> BenchTrial::put_long_file(const std::string& path, const std::string&
 Step<std::string> BenchTrial::read_guest_file(const std::string& path) {
   std::string text;
   for (std::size_t piece = 0; text.size() < kReportMost; ++piece) {
-    const auto answer = exec({"busybox", "dd", "if=" + path, fmt::format("bs={}", kReportPiece), "count=1",
-                              fmt::format("skip={}", piece)});
-    if (!answer) return tl::unexpected(answer.error());
-    const std::string more = answer->out();
+    TRY(const auto answer, exec({"busybox", "dd", "if=" + path, fmt::format("bs={}", kReportPiece), "count=1",
+                                 fmt::format("skip={}", piece)}));
+    const std::string more = answer.out();
     text += more;
     if (more.size() < kReportPiece) return text;
   }

@@ -70,16 +70,14 @@ Result<void> take_iolog(const std::filesystem::path& path, FioExtras& extras) {
   if (std::filesystem::file_size(path, error) > kIologBytesMost && !error)
     return fail(path.string(), fmt::format("is longer than {} MiB", kIologBytesMost >> 20),
                 "replay a part of it, or simulate it: headcrash simulate --trace");
-  auto log = replay::TraceFile::open(path.string(), std::nullopt);
-  if (!log) return pass_on(log);
+  TRY(auto log, replay::TraceFile::open(path.string(), std::nullopt));
   using enum replay::TraceFormat;
-  if ((*log)->format().format != fio2 && (*log)->format().format != fio3)
+  if (log->format().format != fio2 && log->format().format != fio3)
     return fail(path.string(), "is not a log of fio's", "write one with write_iolog=");
   for (;;) {
-    const auto requests = (*log)->next();
-    if (!requests) return pass_on(requests);
-    if (requests->empty()) break;
-    for (const replay::TraceRequest& r : *requests)
+    TRY(const auto requests, log->next());
+    if (requests.empty()) break;
+    for (const replay::TraceRequest& r : requests)
       extras.replayed_bytes = std::max(extras.replayed_bytes, (r.lbn + r.blocks) * model::kSectorBytes);
   }
   std::ifstream in(path, std::ios::binary);
@@ -100,7 +98,7 @@ Result<FioExtras> take_fio_extras(std::string& job, const std::filesystem::path&
     if (key == "runtime" || key == "timeout")
       extras.runtime_s = std::max(extras.runtime_s, seconds_of(value));
     if (key == "read_iolog") {
-      if (const auto taken = take_iolog(beside / value, extras); !taken) return pass_on(taken);
+      TRY(take_iolog(beside / value, extras));
       line = fmt::format("read_iolog={{iolog{}}}", extras.iologs.size() - 1);
       if (!redirected) line += "\nreplay_redirect={root}/replayed";
     }

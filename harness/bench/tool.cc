@@ -333,24 +333,21 @@ Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem:
     return fail(table.subject("tool"), fmt::format("\"{}\" is unknown", job.tool),
                 base::suggest(job.tool, names));
   }
-  auto text = take_job(table, beside);
-  if (!text) return pass_on(text);
-  job.job = std::move(*text);
+  TRY(auto text, take_job(table, beside));
+  job.job = std::move(text);
   if ((tool->job == Job::none || tool->job == Job::ours) && !job.job.empty())
     return fail(table.subject("job"), fmt::format("{} takes none", job.tool), "use options = [\"...\"]");
   if (job.job.size() > kJobMost)
     return fail(table.subject("job"), fmt::format("is longer than {} KiB", kJobMost >> 10));
   if (job.tool == "fio" && !job.job.empty()) {
     std::string file;
-    if (const auto taken = table.take("job-file", file); !taken) return pass_on(taken);
-    const auto good = check_fio_job(job.job, file.empty() ? table.subject("job") : (beside / file).string());
-    if (!good) return pass_on(good);
-    auto extras = take_fio_extras(job.job, beside);
-    if (!extras) return pass_on(extras);
-    job.fio = std::move(*extras);
+    TRY(table.take("job-file", file));
+    TRY(check_fio_job(job.job, file.empty() ? table.subject("job") : (beside / file).string()));
+    TRY(auto extras, take_fio_extras(job.job, beside));
+    job.fio = std::move(extras);
   }
   if (job.tool == "dbench") {
-    if (const auto good = check_dbench_load(job.job, table.subject("job")); !good) return pass_on(good);
+    TRY(check_dbench_load(job.job, table.subject("job")));
   }
   if (job.job.empty() && tool->own_job != nullptr) job.job = tool->own_job();
   if (job.options.empty()) job.options = tool->usual_options;

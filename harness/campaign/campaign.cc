@@ -31,18 +31,17 @@ class Runner {
     auto images = vm::guest_images(options_.cache, guests_of(campaign_), accelerator_);
     if (!images) return pass_on(images);
     images_ = *std::move(images);
-    if (const auto prepared = prepare(); !prepared) return pass_on(prepared);
+    TRY(prepare());
     if (!todo_.empty()) base::sweep_scratch_folders();
-    const auto done = run::side_by_side(options_.jobs, todo_.size(), options_.interrupted, [this] {
+    TRY(run::side_by_side(options_.jobs, todo_.size(), options_.interrupted, [this] {
       return [this, worker = make_explorer()](std::size_t index) {
         return run_one(plans_[todo_[index]], worker.get());
       };
-    });
-    if (!done) return pass_on(done);
+    }));
     outcome_.interrupted = outcome_.done_before + outcome_.done_now < outcome_.planned;
     outcome_.finished_before = kept_.finished_before && todo_.empty();
     if (!outcome_.interrupted && !outcome_.finished_before) {
-      if (const auto finished = database_.finish_run(outcome_.run); !finished) return pass_on(finished);
+      TRY(database_.finish_run(outcome_.run));
     }
     return outcome_;
   }
@@ -53,19 +52,18 @@ class Runner {
     for (std::size_t i = options_.shard.index; i < plans_.size(); i += options_.shard.count)
       todo_.push_back(i);
     outcome_.planned = todo_.size();
-    auto kept = run::open_run(database_, {.kind = "campaign",
-                                          .name = campaign_.name,
-                                          .configuration = campaign_.text,
-                                          .seed = campaign_.seed,
-                                          .digest = campaign_digest(campaign_),
-                                          .shard = options_.shard,
-                                          .trials = todo_.size(),
-                                          .guest_kernel = vm::kernels_of(images_),
-                                          .accelerator = accelerator_,
-                                          .resume = options_.resume,
-                                          .redo_errors = options_.redo_errors});
-    if (!kept) return pass_on(kept);
-    kept_ = std::move(*kept);
+    TRY(auto kept, run::open_run(database_, {.kind = "campaign",
+                                             .name = campaign_.name,
+                                             .configuration = campaign_.text,
+                                             .seed = campaign_.seed,
+                                             .digest = campaign_digest(campaign_),
+                                             .shard = options_.shard,
+                                             .trials = todo_.size(),
+                                             .guest_kernel = vm::kernels_of(images_),
+                                             .accelerator = accelerator_,
+                                             .resume = options_.resume,
+                                             .redo_errors = options_.redo_errors}));
+    kept_ = std::move(kept);
     outcome_.run = kept_.id;
     disks_.emplace(kept_.folder / "formatted");
     std::erase_if(todo_, [&](std::size_t index) {
@@ -91,33 +89,29 @@ class Runner {
   }
 
   Result<void> run_one(const TrialPlan& plan, ExplorationWorker* worker) {
-    const Result<fs::path> artefacts = run::artefact_folder(kept_, plan.key);
-    if (!artefacts) return pass_on(artefacts);
+    TRY(const auto artefacts, run::artefact_folder(kept_, plan.key));
     const auto on_phase = [&](const std::string& phase) {
       const std::lock_guard lock(mutex_);
       report({.running = plan.key, .phase = phase});
     };
-    const Result<db::TrialRecord> record =
-        worker != nullptr ? worker->run(plan, *artefacts, on_phase) : run_cut(plan, *artefacts, on_phase);
-    if (!record) return pass_on(record);
+    TRY(const auto record,
+        worker != nullptr ? worker->run(plan, artefacts, on_phase) : run_cut(plan, artefacts, on_phase));
     const std::lock_guard lock(mutex_);
-    const auto kept = database_.record_trial(outcome_.run, *record);
-    if (!kept) return pass_on(kept);
+    TRY(database_.record_trial(outcome_.run, record));
     ++outcome_.done_now;
-    time_left_.done(plan.cell, record->wall_ms);
-    report({.trial = &*record, .running = plan.key});
+    time_left_.done(plan.cell, record.wall_ms);
+    report({.trial = &record, .running = plan.key});
     return {};
   }
 
   Result<db::TrialRecord> run_cut(const TrialPlan& plan, const fs::path& artefacts,
                                   const std::function<void(const std::string&)>& on_phase) {
-    const Result<base::ScratchFolder> scratch = base::ScratchFolder::make();
-    if (!scratch) return pass_on(scratch);
+    TRY(const auto scratch, base::ScratchFolder::make());
     const TrialContext context{.campaign = &campaign_,
                                .image = images_.at(guest_of(*plan.filesystem)),
                                .accelerator = accelerator_,
                                .cache = options_.cache,
-                               .scratch = scratch->path(),
+                               .scratch = scratch.path(),
                                .artefacts = artefacts,
                                .database_folder = kept_.database_folder,
                                .interrupted = options_.interrupted,
@@ -152,9 +146,8 @@ class Runner {
 }  // namespace
 
 Result<CampaignOutcome> run_campaign(const Campaign& campaign, const CampaignOptions& options) {
-  Result<db::Database> database = db::Database::open(options.database, db::Database::Access::read_write);
-  if (!database) return pass_on(database);
-  return Runner(campaign, options, std::move(*database)).run();
+  TRY(auto database, db::Database::open(options.database, db::Database::Access::read_write));
+  return Runner(campaign, options, std::move(database)).run();
 }
 
 fs::path default_cache() {

@@ -14,8 +14,8 @@
 #include "headcrash_campaign_embedded.h"
 #include "plugin/base/named_file.h"
 #include "plugin/base/strict_table.h"
-#include "plugin/model/faults/faults.h"
 #include "plugin/model/core/store.h"
+#include "plugin/model/faults/faults.h"
 #include "plugin/profiles/clock_text.h"
 #include "plugin/profiles/profile.h"
 #include "plugin/profiles/stack.h"
@@ -36,7 +36,7 @@ Result<void> check_size(const StrictTable& device, const Campaign& campaign) {
 }
 
 Result<void> check_profiles(const StrictTable& device, const Campaign& campaign) {
-  if (const auto checked = check_size(device, campaign); !checked) return checked;
+  TRY(check_size(device, campaign));
   std::set<std::string> names;
   for (const std::string& profile : campaign.profiles) {
     const Result<profiles::ProfileSummary> summary = profiles::summarise_profile(profile);
@@ -59,37 +59,33 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
 
 /// A campaign that explores has a stage in place of a device: it has a size, and arrays that it can be.
 Result<void> read_stage(const StrictTable& root, Campaign& campaign, ExplorationDefaults& defaults) {
-  const auto table = root.table("device");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
+  TRY(const auto table, root.table("device"));
+  if (!table) return {};
   for (const char* key : {"log-profile", "write-cache", "tear", "clock", "setup-clock"}) {
-    if ((*table)->has(key)) {
-      return fail((*table)->subject(key),
+    if (table->has(key)) {
+      return fail(table->subject(key),
                   "is not used by a campaign that explores: its workloads are recorded on a stage",
                   "leave it out, or leave [explore] out for power cuts under way");
     }
   }
   for (const auto& read :
-       {(*table)->only({"size", "prefill", "profiles", "faults", "faults-after-cut"}),
-        take_prefill(**table, defaults.cell.prefill), (*table)->take_size("size", campaign.size_bytes),
-        (*table)->take("profiles", defaults.devices), take_faults(**table, defaults.cell.machine)}) {
+       {table->only({"size", "prefill", "profiles", "faults", "faults-after-cut"}),
+        take_prefill(*table, defaults.cell.prefill), table->take_size("size", campaign.size_bytes),
+        table->take("profiles", defaults.devices), take_faults(*table, defaults.cell.machine)}) {
     if (!read) return read;
   }
-  return check_size(**table, campaign);
+  return check_size(*table, campaign);
 }
 
 Result<void> read_device(const StrictTable& root, Campaign& campaign) {
-  const auto table = root.table("device");
-  if (!table) return pass_on(table);
-  if (!*table || !(*table)->has("profiles")) {
+  TRY(const auto table, root.table("device"));
+  if (!table || !table->has("profiles")) {
     return fail(root.subject("device.profiles"), "is missing",
                 "write profiles = [\"hp-c2447\"] under [device]");
   }
-  const StrictTable& device = **table;
-  if (const auto known = device.only(
-          {"profiles", "log-profile", "size", "write-cache", "tear", "faults", "clock", "setup-clock"});
-      !known)
-    return known;
+  const StrictTable& device = *table;
+  TRY(device.only(
+      {"profiles", "log-profile", "size", "write-cache", "tear", "faults", "clock", "setup-clock"}));
   for (const auto& read :
        {device.take("profiles", campaign.profiles), device.take_size("size", campaign.size_bytes),
         device.take("log-profile", campaign.log_profile), device.take("faults", campaign.faults),
@@ -98,15 +94,14 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
   }
   if (device.has("write-cache")) {
     bool on = false;
-    if (const auto taken = device.take("write-cache", on); !taken) return taken;
+    TRY(device.take("write-cache", on));
     campaign.write_cache = on;
   }
   if (device.has("tear")) {
-    if (const auto taken = device.take("tear", campaign.tear); !taken) return taken;
-    if (const auto tear = profiles::parse_tear(campaign.tear, device.subject("tear")); !tear)
-      return pass_on(tear);
+    TRY(device.take("tear", campaign.tear));
+    TRY(profiles::parse_tear(campaign.tear, device.subject("tear")));
   }
-  if (const auto checked = check_profiles(device, campaign); !checked) return checked;
+  TRY(check_profiles(device, campaign));
   if (device.has("log-profile")) {
     if (const auto summary = profiles::summarise_profile(campaign.log_profile); !summary) {
       const Error& error = summary.error();
@@ -119,91 +114,81 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
   }
   for (const auto& [key, clock] : {std::pair<const char*, std::string&>{"clock", campaign.clock},
                                    {"setup-clock", campaign.setup_clock}}) {
-    if (const auto parsed = profiles::parse_clock(clock, device.subject(key)); !parsed)
-      return pass_on(parsed);
+    TRY(profiles::parse_clock(clock, device.subject(key)));
   }
   return {};
 }
 
 Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
-  const auto table = root.table("workload");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  if ((*table)->has("application")) {
-    return fail((*table)->subject("application"), "is for campaigns that explore",
+  TRY(const auto table, root.table("workload"));
+  if (!table) return {};
+  if (table->has("application")) {
+    return fail(table->subject("application"), "is for campaigns that explore",
                 "add [explore]: each crash state of the application's run is then put to its `verify`");
   }
-  if (const auto known = (*table)->only({"name", "rounds", "fill"}); !known) return known;
-  for (const auto& read : {(*table)->take("name", campaign.workload),
-                           (*table)->take("rounds", campaign.rounds, {.least = 4, .most = 100'000}),
-                           (*table)->take_size("fill", campaign.fill_bytes)}) {
+  TRY(table->only({"name", "rounds", "fill"}));
+  for (const auto& read : {table->take("name", campaign.workload),
+                           table->take("rounds", campaign.rounds, {.least = 4, .most = 100'000}),
+                           table->take_size("fill", campaign.fill_bytes)}) {
     if (!read) return read;
   }
   if (campaign.fill_bytes >= campaign.size_bytes) {
-    return fail((*table)->subject("fill"), "would fill more than the device", "leave the workload a few MiB");
+    return fail(table->subject("fill"), "would fill more than the device", "leave the workload a few MiB");
   }
   const auto list = workload::make_workload(
       {.name = campaign.workload, .rounds = static_cast<std::uint32_t>(campaign.rounds)});
-  if (!list) return fail((*table)->subject("name"), list.error().message());
+  if (!list) return fail(table->subject("name"), list.error().message());
   return {};
 }
 
 Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
-  const auto table = root.table("cut");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  if (const auto known = (*table)->only({"after-persistence-ms", "after-unmount", "start-s"}); !known)
-    return known;
-  if (const auto taken = (*table)->take("after-unmount", campaign.cut_after_unmount); !taken) return taken;
-  if (campaign.cut_after_unmount && (*table)->has("after-persistence-ms"))
-    return fail((*table)->subject("after-unmount"), "a cut is after the unmount or after a persistence point",
+  TRY(const auto table, root.table("cut"));
+  if (!table) return {};
+  TRY(table->only({"after-persistence-ms", "after-unmount", "start-s"}));
+  TRY(table->take("after-unmount", campaign.cut_after_unmount));
+  if (campaign.cut_after_unmount && table->has("after-persistence-ms"))
+    return fail(table->subject("after-unmount"), "a cut is after the unmount or after a persistence point",
                 "leave one of the two out");
   std::vector<double> range{campaign.cut_earliest_ms, campaign.cut_latest_ms};
-  if (const auto taken = (*table)->take("after-persistence-ms", range); !taken) return taken;
+  TRY(table->take("after-persistence-ms", range));
   if (range.size() != 2 || range[0] < 0 || range[1] < range[0] || range[1] > 60'000) {
-    return fail((*table)->subject("after-persistence-ms"), "must be two rising numbers from 0 to 60000",
+    return fail(table->subject("after-persistence-ms"), "must be two rising numbers from 0 to 60000",
                 "write after-persistence-ms = [0, 50]");
   }
-  if (const auto taken = (*table)->take("start-s", campaign.start_s, {.least = 0, .most = 3600}); !taken)
-    return taken;
+  TRY(table->take("start-s", campaign.start_s, {.least = 0, .most = 3600}));
   if (campaign.start_s > 0 && campaign.clock == "off")
-    return fail((*table)->subject("start-s"), "needs a running clock", "write device.clock = \"real\"");
+    return fail(table->subject("start-s"), "needs a running clock", "write device.clock = \"real\"");
   campaign.cut_earliest_ms = range[0];
   campaign.cut_latest_ms = range[1];
   return {};
 }
 
 Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
-  const auto table = root.table("guest");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  if (const auto known = (*table)->only({"kind", "memory-mib", "step-timeout-s", "write-cache"}); !known)
-    return known;
-  if (const auto taken = run::take_guest_kind(**table, campaign.virtual_time); !taken) return taken;
-  if ((*table)->has("write-cache") && !root.has("explore")) {
-    return fail((*table)->subject("write-cache"), "applies to campaigns that explore only",
+  TRY(const auto table, root.table("guest"));
+  if (!table) return {};
+  TRY(table->only({"kind", "memory-mib", "step-timeout-s", "write-cache"}));
+  TRY(run::take_guest_kind(*table, campaign.virtual_time));
+  if (table->has("write-cache") && !root.has("explore")) {
+    return fail(table->subject("write-cache"), "applies to campaigns that explore only",
                 "use device.write-cache for the drive's own, or add [explore]");
   }
-  if (const auto taken = (*table)->take("memory-mib", campaign.memory_mib, {.least = 128, .most = 65'536});
-      !taken)
-    return taken;
-  return (*table)->take("step-timeout-s", campaign.step_timeout_s, {.least = 1, .most = 86'400});
+  TRY(table->take("memory-mib", campaign.memory_mib, {.least = 128, .most = 65'536}));
+  return table->take("step-timeout-s", campaign.step_timeout_s, {.least = 1, .most = 86'400});
 }
 
 Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
   std::vector<std::string> names, kernels;
-  if (const auto taken = root.take("filesystems", names); !taken) return taken;
-  if (const auto taken = root.take("kernels", kernels); !taken) return taken;
+  TRY(root.take("filesystems", names));
+  TRY(root.take("kernels", kernels));
   if (names.empty() && root.has("controls")) return {};
   if (names.empty()) return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
   for (const std::string& name : adapters::under_kernels(names, kernels)) {
-    auto adapter = load_filesystem(root, root.subject("filesystems"), name, campaign.size_bytes);
-    if (!adapter) return pass_on(adapter);
+    TRY(auto adapter, load_filesystem(root, root.subject("filesystems"), name, campaign.size_bytes));
     for (const auto& other : campaign.filesystems) {
-      if (other.name == adapter->name)
+      if (other.name == adapter.name)
         return fail(root.subject("filesystems"), fmt::format("\"{}\" is listed twice", name));
     }
-    campaign.filesystems.push_back(std::move(*adapter));
+    campaign.filesystems.push_back(std::move(adapter));
   }
   return {};
 }
@@ -237,36 +222,32 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   }
   ExplorationDefaults defaults;
   ExploredCell& cell = defaults.cell;
-  auto own = read_own_workloads(root);
-  if (!own) return pass_on(own);
-  defaults.workloads = std::move(*own);
+  TRY(auto own, read_own_workloads(root));
+  defaults.workloads = std::move(own);
   for (const auto& read : {take_trials(root, cell.trials), read_stage(root, campaign, defaults),
                            read_filesystems(root, campaign)}) {
     if (!read) return read;
   }
   if (const auto guest = root.table("guest"); guest && *guest) {
-    if (const auto taken = take_write_cache(**guest, cell.write_through); !taken) return taken;
+    TRY(take_write_cache(**guest, cell.write_through));
   }
   if (const auto table = root.table("workload"); table && *table) {
-    if (const auto known = (*table)->only({"name", "rounds", "operations", "application"}); !known)
-      return known;
+    TRY((*table)->only({"name", "rounds", "operations", "application"}));
     for (const auto& read : {(*table)->take("name", cell.workload),
                              (*table)->take("rounds", cell.rounds, {.least = 4, .most = 100'000}),
                              (*table)->take("operations", cell.operations)}) {
       if (!read) return read;
     }
-    auto applications = take_applications(**table);
-    if (!applications) return pass_on(applications);
-    defaults.applications = std::move(*applications);
+    TRY(auto applications, take_applications(**table));
+    defaults.applications = std::move(applications);
     if (!defaults.applications.empty()) set_application(defaults.applications.front(), cell);
     take_own_workload(defaults.workloads, cell);
-    if (const auto good = check_workload(**table, "name", cell); !good) return good;
+    TRY(check_workload(**table, "name", cell));
   }
   defaults.size_bytes = campaign.size_bytes;
   campaign.workload = cell.workload;
-  auto exploration = read_exploration(root, defaults, campaign.filesystems);
-  if (!exploration) return pass_on(exploration);
-  campaign.explore = std::move(*exploration);
+  TRY(auto exploration, read_exploration(root, defaults, campaign.filesystems));
+  campaign.explore = std::move(exploration);
   return {};
 }
 
@@ -282,52 +263,44 @@ std::string key_name(const std::string& workload) {
 Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth) {
   auto found = base::find_named_file("campaign", name_or_path, base::built_in(embedded_files()));
   if (!found) return found;
-  const Result<StrictTable> own = StrictTable::parse(found->text, found->file);
-  if (!own) return pass_on(own);
+  TRY(const auto own, StrictTable::parse(found->text, found->file));
   std::string base;
-  if (const auto taken = own->take("base", base); !taken) return pass_on(taken);
+  TRY(own.take("base", base));
   if (base.empty()) return found;
   if (depth >= kDeepestBase)
     return fail(
-        own->subject("base"), "is circular or nested too deep",
+        own.subject("base"), "is circular or nested too deep",
         fmt::format("leave it out of one of the files; at most {} may build on each other", kDeepestBase));
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
     if (depth > 0) return pass_on(below);  // one file that leads there is enough
-    return fail(own->subject("base") + ": " + error.subject, error.problem, error.remedy);
+    return fail(own.subject("base") + ": " + error.subject, error.problem, error.remedy);
   }
-  const Result<StrictTable> lower = StrictTable::parse(below->text, below->file);
-  if (!lower) return pass_on(lower);
-  found->text = own->over(*lower).without("base").text();
+  TRY(const auto lower, StrictTable::parse(below->text, below->file));
+  found->text = own.over(lower).without("base").text();
   return found;
 }
 
 }  // namespace
 
 Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name) {
-  const Result<StrictTable> root = StrictTable::parse(text, file_name);
-  if (!root) return pass_on(root);
-  if (const auto known = root->only({"title", "takes", "seed", "trials", "filesystems", "kernels", "device",
-                                     "workload", "workloads", "cut", "guest", "explore", "controls"});
-      !known) {
-    return pass_on(known);
-  }
+  TRY(const auto root, StrictTable::parse(text, file_name));
+  TRY(root.only({"title", "takes", "seed", "trials", "filesystems", "kernels", "device", "workload",
+                 "workloads", "cut", "guest", "explore", "controls"}));
   Campaign campaign{
       .name = std::filesystem::path(file_name).stem(), .text = text, .size_bytes = std::uint64_t{512} << 20};
   std::int64_t seed = 1;
   for (const auto& read :
-       {root->take("title", campaign.title), root->take("takes", campaign.takes),
-        root->take("seed", seed, {.least = 0, .most = INT64_MAX}), read_guest(*root, campaign)}) {
+       {root.take("title", campaign.title), root.take("takes", campaign.takes),
+        root.take("seed", seed, {.least = 0, .most = INT64_MAX}), read_guest(root, campaign)}) {
     if (!read) return pass_on(read);
   }
   campaign.seed = static_cast<std::uint64_t>(seed);
   if (campaign.title.empty()) campaign.title = campaign.name;
-  const Result<void> rest =
-      root->has("explore") ? read_explored(*root, campaign) : read_cuts(*root, campaign);
-  if (!rest) return pass_on(rest);
+  TRY(root.has("explore") ? read_explored(root, campaign) : read_cuts(root, campaign));
   if (campaign.virtual_time && campaign.start_s > 0)
-    return fail(root->subject("cut.start-s"), "no time passes between two guests in virtual time",
+    return fail(root.subject("cut.start-s"), "no time passes between two guests in virtual time",
                 "leave it out, or write guest.kind = \"qemu\"");
   if (campaign.virtual_time) campaign.clock = run::kVirtualClock;
   return campaign;
@@ -335,12 +308,10 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
 
 Result<Campaign> load_campaign(const std::string& name_or_path, const std::vector<std::string>& kernels,
                                const std::string& guest) {
-  Result<base::NamedFile> found = find_campaign(name_or_path, 0);
-  if (!found) return pass_on(found);
-  const auto text =
-      run::with_guests(found->text, found->file, {.kernels = kernels, .kind = guest, .charge = {}});
-  if (!text) return pass_on(text);
-  return parse_campaign(*text, found->file);
+  TRY(auto found, find_campaign(name_or_path, 0));
+  TRY(const auto text,
+      run::with_guests(found.text, found.file, {.kernels = kernels, .kind = guest, .charge = {}}));
+  return parse_campaign(text, found.file);
 }
 
 std::vector<CampaignSummary> built_in_campaigns() {

@@ -28,7 +28,7 @@ struct Campaign {
   std::string
       tear;  ///< what the cut leaves under the heads (plugin/model/core/tear.h); empty: as the profile says
   std::vector<std::string>
-      faults;                 ///< in the text form of plugin/model/faults/faults.h; added when the workload begins
+      faults;  ///< in the text form of plugin/model/faults/faults.h; added when the workload begins
   bool virtual_time = false;  ///< guests of user-mode Linux: neither clock is set
   std::string clock = "real", setup_clock = "off";
   std::string workload = "small-files";

@@ -38,7 +38,7 @@ Result<Control> parse_control(const StrictTable& table, const std::string& word)
 }
 
 Result<void> take_strategies(const StrictTable& table, std::vector<std::string>& into) {
-  if (const auto taken = table.take("strategies", into); !taken) return taken;
+  TRY(table.take("strategies", into));
   std::set<std::string> seen;
   for (const std::string& word : into) {
     if (const auto known = states::parse_strategy(word); !known)
@@ -58,15 +58,14 @@ struct CellKeys {
 /// What the hardware's recordings can give.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   for (const std::string& word : cell.strategies) {
-    const auto strategy = states::parse_strategy(word);
-    if (!strategy) return pass_on(strategy);
-    const bool by_media = states::by_media(*strategy);
+    TRY(const auto strategy, states::parse_strategy(word));
+    const bool by_media = states::by_media(strategy);
     if (!cell.machine.is_array() && by_media) {
       return fail(keys.strategies,
                   fmt::format("\"{}\" needs the events of an emulated medium, and a stage has none", word),
                   "name an array, or record a trial on a profile and use headcrash explore on its recording");
     }
-    if (cell.machine.is_array() && !by_media && *strategy != states::Strategy::recovery) {
+    if (cell.machine.is_array() && !by_media && strategy != states::Strategy::recovery) {
       return fail(keys.strategies,
                   fmt::format("\"{}\" applies to the writes of one disk, and {} has several", word,
                               cell.machine.profile),
@@ -100,14 +99,13 @@ Result<void> take_machine(const StrictTable& table, const std::vector<std::strin
                 fmt::format("write device = \"{}\"", devices.front()));
   if (table.has("device")) cell.machine = {};
   if (!devices.empty()) cell.machine.profile = devices.front();
-  if (const auto taken = table.take("device", cell.machine.profile); !taken) return taken;
+  TRY(table.take("device", cell.machine.profile));
   return take_faults(table, cell.machine);
 }
 
 Result<void> take_atomic_write(const StrictTable& table, std::uint64_t& bytes) {
-  if (const auto taken = table.take_size("atomic-write", bytes); !taken) return taken;
-  const auto sectors = states::atomic_sectors_of(bytes, table.subject("atomic-write"));
-  if (!sectors) return pass_on(sectors);
+  TRY(table.take_size("atomic-write", bytes));
+  TRY(states::atomic_sectors_of(bytes, table.subject("atomic-write")));
   return {};
 }
 
@@ -118,11 +116,9 @@ Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
                 "leave one of them out: `budget` is of each workload, `states` of all together");
   }
   if (table.has("budget")) cell.states.reset();
-  if (const auto taken = table.take("budget", cell.budget, {.least = 1, .most = kBudgetMost}); !taken)
-    return taken;
+  TRY(table.take("budget", cell.budget, {.least = 1, .most = kBudgetMost}));
   std::int64_t states = cell.states.value_or(0);
-  if (const auto taken = table.take("states", states, {.least = 1, .most = kBudgetMost}); !taken)
-    return taken;
+  TRY(table.take("states", states, {.least = 1, .most = kBudgetMost}));
   if (table.has("states")) cell.states = states;
   return {};
 }
@@ -132,7 +128,7 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
                                std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;
   const StrictTable& whose = table.has("kernels") ? table : root;
-  if (const auto taken = whose.take("kernels", kernels); !taken) return taken;
+  TRY(whose.take("kernels", kernels));
   if (kernels.empty()) cells.push_back(cell);
   for (const std::string& kernel : kernels) {
     ExploredCell under = cell;
@@ -161,21 +157,19 @@ std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem
 Result<void> read_control_role(const StrictTable& root, const StrictTable& table, std::uint64_t size_bytes,
                                ExploredCell& cell) {
   std::string name, must;
-  if (const auto taken = table.take("filesystem", name); !taken) return taken;
+  TRY(table.take("filesystem", name));
   if (name.empty()) return fail(table.subject("filesystem"), "is missing", "write filesystem = \"ext4\"");
-  auto adapter = load_filesystem(root, table.subject("filesystem"), name, size_bytes);
-  if (!adapter) return pass_on(adapter);
-  cell.filesystem = std::move(*adapter);
-  if (const auto taken = table.take("must", must); !taken) return taken;
+  TRY(auto adapter, load_filesystem(root, table.subject("filesystem"), name, size_bytes));
+  cell.filesystem = std::move(adapter);
+  TRY(table.take("must", must));
   cell.control = control_expected(cell.filesystem);
   if (must == kAny) {
     cell.control.reset();
     return {};
   }
   if (!must.empty()) {
-    const auto parsed = parse_control(table, must);
-    if (!parsed) return pass_on(parsed);
-    cell.control = *parsed;
+    TRY(const auto parsed, parse_control(table, must));
+    cell.control = parsed;
   }
   if (!cell.control) {
     return fail(table.subject("must"), fmt::format("is missing, and nothing is known about {}", name),
@@ -205,23 +199,19 @@ void settle_application(ExploredCell& cell) {
 /// A control, or one for each of its applications.
 Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const StrictTable& table,
                                                const ExplorationDefaults& defaults) {
-  if (const auto known = table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
-                                     "faults-after-cut", "kernels", "strategies", "workload", "operations",
-                                     "application", "trials", "budget", "states", "rounds"});
-      !known)
-    return pass_on(known);
+  TRY(table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults", "faults-after-cut",
+                  "kernels", "strategies", "workload", "operations", "application", "trials", "budget",
+                  "states", "rounds"}));
   ExploredCell cell = defaults.cell;
-  if (const auto role = read_control_role(root, table, defaults.size_bytes, cell); !role)
-    return pass_on(role);
-  auto applications = take_applications(table);
-  if (!applications) return pass_on(applications);
+  TRY(read_control_role(root, table, defaults.size_bytes, cell));
+  TRY(auto applications, take_applications(table));
   if (table.has("workload") || table.has("operations")) {
     cell.operations.clear();
     cell.application.reset();
-  } else if (applications->empty()) {
-    *applications = defaults.applications;
+  } else if (applications.empty()) {
+    applications = defaults.applications;
   }
-  if (!applications->empty()) set_application(applications->front(), cell);
+  if (!applications.empty()) set_application(applications.front(), cell);
   if (table.has("operations")) cell.workload = "operations";
   for (const auto& read :
        {take_write_cache(table, cell.write_through), take_prefill(table, cell.prefill),
@@ -233,20 +223,19 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
   }
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
   take_own_workload(defaults.workloads, cell);
-  if (const auto good = check_workload(table, "workload", cell); !good) return pass_on(good);
+  TRY(check_workload(table, "workload", cell));
   if (const auto fits =
           check_machine({table.subject("device"), table.subject("strategies")}, cell, defaults.size_bytes);
       !fits)
     return pass_on(fits);
-  return with_each(*applications, cell);
+  return with_each(applications, cell);
 }
 
 /// A list in which something is made persistent.
 Result<void> check_operations(const std::string& subject, const std::string& text) {
-  const auto list = workload::parse_operations(text, subject);
-  if (!list) return pass_on(list);
-  if (const auto good = explorer::check_list(text, subject, {}); !good) return good;
-  if (std::ranges::none_of(*list, workload::is_persistence_point)) {
+  TRY(const auto list, workload::parse_operations(text, subject));
+  TRY(explorer::check_list(text, subject, {}));
+  if (std::ranges::none_of(list, workload::is_persistence_point)) {
     return fail(subject, "makes nothing persistent, so that no loss could be detected",
                 "add fsync, fdatasync, fsyncdir or sync");
   }
@@ -332,7 +321,7 @@ Result<void> take_trials(const StrictTable& table, std::optional<std::int64_t>& 
     return {};
   }
   std::int64_t count = trials.value_or(0);
-  if (const auto taken = table.take("trials", count, {.least = 1, .most = kTrialsMost}); !taken) return taken;
+  TRY(table.take("trials", count, {.least = 1, .most = kTrialsMost}));
   if (table.has("trials")) trials = count;
   return {};
 }
@@ -369,17 +358,16 @@ Result<void> take_faults(const StrictTable& table, explorer::StageMachine& machi
 
 Result<OwnWorkloads> read_own_workloads(const StrictTable& root) {
   OwnWorkloads own;
-  const auto table = root.table("workloads");
-  if (!table) return pass_on(table);
-  if (!*table) return own;
-  for (const std::string& name : (*table)->keys()) {
-    const std::string subject = (*table)->subject(name);
+  TRY(const auto table, root.table("workloads"));
+  if (!table) return own;
+  for (const std::string& name : table->keys()) {
+    const std::string subject = table->subject(name);
     if (std::ranges::any_of(workload::known_workloads(),
                             [&](const auto& known) { return known.name == name; }))
       return fail(subject, "is a workload of the catalogue", "give it another name");
     std::string& operations = own[name];
-    if (const auto taken = (*table)->take(name, operations); !taken) return pass_on(taken);
-    if (const auto good = check_operations(subject, operations); !good) return pass_on(good);
+    TRY(table->take(name, operations));
+    TRY(check_operations(subject, operations));
   }
   return own;
 }
@@ -397,10 +385,8 @@ Result<std::vector<workload::Application>> take_applications(const StrictTable& 
                 "leave one of them out: an application is a workload");
   }
   std::vector<std::string> names(1);
-  const auto taken = table.type("application") == StrictTable::Type::list
-                         ? table.take("application", names)
-                         : table.take("application", names.front());
-  if (!taken) return pass_on(taken);
+  TRY(table.type("application") == StrictTable::Type::list ? table.take("application", names)
+                                                           : table.take("application", names.front()));
   for (const std::string& name : names) {
     auto loaded = workload::load_applications(name);
     if (!loaded) {
@@ -429,9 +415,8 @@ Result<void> check_workload(const StrictTable& table, const std::string& key, co
       workload::make_workload({.name = cell.workload, .rounds = static_cast<std::uint32_t>(cell.rounds)});
   if (!list) return fail(table.subject(key), list.error().message());
   if (workload::is_list_file(cell.workload)) {
-    const auto text = base::read_text_file(cell.workload);
-    if (!text) return pass_on(text);
-    if (const auto good = explorer::check_list(*text, cell.workload, {}); !good) return good;
+    TRY(const auto text, base::read_text_file(cell.workload));
+    TRY(explorer::check_list(text, cell.workload, {}));
   }
   const std::uint64_t numbers = numbers_of(cell);
   if (!cell.trials && numbers == 0) {
@@ -463,40 +448,33 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   ExplorationDefaults own = defaults;
   own.cell.strategies = {"prefix", "reorder", "lose-all"};
   if (!own.devices.empty()) own.cell.strategies = {"member", "physical"};
-  const auto table = root.table("explore");
-  if (!table) return pass_on(table);
-  if (!*table) return fail(root.subject("explore"), "is missing", "write [explore]");
-  if (const auto known = (*table)->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
-                                         "in-guest-share", "confirm", "minimise-operations", "keep",
-                                         "answer-delay-us", "slow", "slow-us"});
-      !known)
-    return pass_on(known);
+  TRY(const auto table, root.table("explore"));
+  if (!table) return fail(root.subject("explore"), "is missing", "write [explore]");
+  TRY(table->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write", "in-guest-share",
+                   "confirm", "minimise-operations", "keep", "answer-delay-us", "slow", "slow-us"}));
   for (const auto& read :
-       {take_strategies(**table, own.cell.strategies), take_budget(**table, own.cell),
-        (*table)->take("reorder-per-cut", exploration.reorder_per_cut, {.least = 0, .most = 1'000'000}),
-        take_atomic_write(**table, exploration.atomic_write_bytes),
-        (*table)->take("answer-delay-us", exploration.answer_delay_us, {.least = 0, .most = 1'000'000}),
-        (*table)->take("slow", exploration.slow),
-        (*table)->take("slow-us", exploration.slow_us, {.least = 1, .most = 1'000'000}),
-        (*table)->take("in-guest-share", exploration.in_guest_share),
-        (*table)->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
-        (*table)->take("minimise-operations", exploration.minimise_operations),
-        (*table)->take("keep", exploration.keep)}) {
+       {take_strategies(*table, own.cell.strategies), take_budget(*table, own.cell),
+        table->take("reorder-per-cut", exploration.reorder_per_cut, {.least = 0, .most = 1'000'000}),
+        take_atomic_write(*table, exploration.atomic_write_bytes),
+        table->take("answer-delay-us", exploration.answer_delay_us, {.least = 0, .most = 1'000'000}),
+        table->take("slow", exploration.slow),
+        table->take("slow-us", exploration.slow_us, {.least = 1, .most = 1'000'000}),
+        table->take("in-guest-share", exploration.in_guest_share),
+        table->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
+        table->take("minimise-operations", exploration.minimise_operations),
+        table->take("keep", exploration.keep)}) {
     if (!read) return pass_on(read);
   }
   if (!exploration.slow.empty() && !own.devices.empty())
-    return fail((*table)->subject("slow"), "is for a plain disk", "leave out profiles of [device]");
+    return fail(table->subject("slow"), "is for a plain disk", "leave out profiles of [device]");
   if (exploration.in_guest_share < 0 || exploration.in_guest_share > 1)
-    return fail((*table)->subject("in-guest-share"), "must be a share from 0 to 1",
+    return fail(table->subject("in-guest-share"), "must be a share from 0 to 1",
                 "write in-guest-share = 0.05");
-  const auto controls = root.tables("controls");
-  if (!controls) return pass_on(controls);
-  for (const StrictTable& control : *controls) {
-    const auto cells = read_control(root, control, own);
-    if (!cells) return pass_on(cells);
-    for (const ExploredCell& cell : *cells) {
-      if (auto added = add_under_kernels(root, control, cell, exploration.cells); !added)
-        return pass_on(added);
+  TRY(const auto controls, root.tables("controls"));
+  for (const StrictTable& control : controls) {
+    TRY(const auto cells, read_control(root, control, own));
+    for (const ExploredCell& cell : cells) {
+      TRY(add_under_kernels(root, control, cell, exploration.cells));
     }
   }
   const std::vector<std::string> devices = own.devices.empty() ? std::vector<std::string>{""} : own.devices;
@@ -507,7 +485,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
       cell.filesystem = filesystem;
       cell.machine.profile = device;
       if (filesystem.expected == adapters::Expectation::loss) cell.control = Control::lose;
-      if (const auto fits = check_machine(keys, cell, own.size_bytes); !fits) return pass_on(fits);
+      TRY(check_machine(keys, cell, own.size_bytes));
       std::ranges::move(with_each(own.applications, cell), std::back_inserter(exploration.cells));
     }
   }
@@ -518,7 +496,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
     cell.budget = (*cell.states + workloads - 1) / workloads;
   }
   std::ranges::stable_sort(exploration.cells, {}, [](const ExploredCell& cell) { return !cell.control; });
-  if (const auto good = check_cells(root, exploration); !good) return pass_on(good);
+  TRY(check_cells(root, exploration));
   return exploration;
 }
 

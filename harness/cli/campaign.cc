@@ -8,10 +8,10 @@
 #include <memory>
 #include <set>
 
-#include "harness/campaign/surveys/io_errors_campaign.h"
 #include "harness/campaign/part.h"
 #include "harness/campaign/schemes/schemes_campaign.h"
 #include "harness/campaign/schemes/schemes_plan.h"
+#include "harness/campaign/surveys/io_errors_campaign.h"
 #include "harness/campaign/surveys/unsynced_cell.h"
 #include "harness/cli/campaign_outcome.h"
 #include "harness/cli/command.h"
@@ -20,8 +20,8 @@
 #include "harness/cli/terminal.h"
 #include "plugin/base/stopwatch.h"
 #include "results/report/campaign/io_errors_page.h"
-#include "results/report/report.h"
 #include "results/report/campaign/unsynced_page.h"
+#include "results/report/report.h"
 
 namespace headcrash::cli {
 namespace {
@@ -57,7 +57,7 @@ Result<CampaignForecast> survey_forecast(const std::string& name, const campaign
 Result<campaign::Campaign> load_part(const std::string& name, const campaign::Part& part) {
   auto loaded = campaign::load_campaign(name, part.kernels, part.guest);
   if (!loaded) return loaded;
-  if (const auto kept = campaign::keep_part(*loaded, part); !kept) return pass_on(kept);
+  TRY(campaign::keep_part(*loaded, part));
   return loaded;
 }
 
@@ -80,17 +80,16 @@ Result<void> check_part(const std::string& name, const campaign::Part& part) {
 
 Result<CampaignForecast> campaign_forecast(const std::string& name, const campaign::Part& part) {
   if (const auto schemes = campaign::parse_schemes_campaign(name)) {
-    const auto plan = campaign::SchemesPlan::create(*schemes);
-    if (!plan) return pass_on(plan);
+    TRY(const auto plan, campaign::SchemesPlan::create(*schemes));
     const campaign::CampaignSummary summary = campaign::schemes_campaign_summary(*schemes->type);
     CampaignForecast told{.name = name,
                           .title = summary.title,
-                          .trials = plan->size(),
-                          .states_most = plan->size() * schemes->budget};
+                          .trials = plan.size(),
+                          .states_most = plan.size() * schemes->budget};
     if (name == summary.name) told.takes = summary.takes;
     std::set<std::string> seen;
-    for (std::uint64_t i = 0; i < plan->size(); ++i) {
-      const std::string filesystem = plan->at(i).system->full_name();
+    for (std::uint64_t i = 0; i < plan.size(); ++i) {
+      const std::string filesystem = plan.at(i).system->full_name();
       if (!seen.insert(filesystem).second) break;  // the schemes take turns
       told.filesystems.push_back(filesystem);
     }
@@ -100,15 +99,14 @@ Result<CampaignForecast> campaign_forecast(const std::string& name, const campai
     return survey_forecast(name, campaign::io_errors_campaign_summary(), campaign::io_error_cells(*survey));
   if (const auto unsynced = campaign::parse_unsynced_campaign(name))
     return survey_forecast(name, campaign::unsynced_campaign_summary(), campaign::unsynced_cells(*unsynced));
-  const auto loaded = load_part(name, part);
-  if (!loaded) return pass_on(loaded);
-  const campaign::TrialPlans plans(*loaded);
-  CampaignForecast told{.name = loaded->name,
-                        .title = loaded->title,
-                        .takes = loaded->takes,
+  TRY(const auto loaded, load_part(name, part));
+  const campaign::TrialPlans plans(loaded);
+  CampaignForecast told{.name = loaded.name,
+                        .title = loaded.title,
+                        .takes = loaded.takes,
                         .trials = plans.size(),
                         .states_most = plans.states_most()};
-  for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(*loaded))
+  for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(loaded))
     if (std::ranges::find(told.filesystems, filesystem->name) == told.filesystems.end())
       told.filesystems.push_back(filesystem->name);
   if (!part.whole()) told.takes.clear();  // is of the whole
@@ -160,10 +158,9 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
     catch_interrupts();
     return campaign::run_unsynced_campaign(*unsynced, options);
   }
-  const Result<campaign::Campaign> loaded = load_part(arguments.campaign, arguments.part);
-  if (!loaded) return pass_on(loaded);
+  TRY(const auto loaded, load_part(arguments.campaign, arguments.part));
   catch_interrupts();
-  return campaign::run_campaign(*loaded, options);
+  return campaign::run_campaign(loaded, options);
 }
 
 int report_interrupted_campaign(const CampaignArguments& arguments) {
@@ -188,12 +185,10 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
 Result<void> write_html(db::Database& database, const campaign::CampaignOutcome& outcome,
                         const CampaignArguments& arguments) {
   if (arguments.html.empty() || outcome.interrupted) return {};
-  const auto pages = write_failure_pages(database, outcome.run, arguments.html);
-  if (!pages) return pass_on(pages);
-  tell(*pages, arguments.html);
-  const auto written = report::write_report(database, {.output = arguments.html, .run = outcome.run});
-  if (!written) return pass_on(written);
-  fmt::print(stderr, "headcrash: the report: {}\n", written->page.string());
+  TRY(const auto pages, write_failure_pages(database, outcome.run, arguments.html));
+  tell(pages, arguments.html);
+  TRY(const auto written, report::write_report(database, {.output = arguments.html, .run = outcome.run}));
+  fmt::print(stderr, "headcrash: the report: {}\n", written.page.string());
   return {};
 }
 

@@ -159,9 +159,8 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summa
 }
 
 Result<report::Summary> stored_summary(const std::string& database, std::int64_t run) {
-  Result<db::Database> opened = db::Database::open(database, db::Database::Access::read_only);
-  if (!opened) return pass_on(opened);
-  return report::report_summary(*opened, run);
+  TRY(auto opened, db::Database::open(database, db::Database::Access::read_only));
+  return report::report_summary(opened, run);
 }
 
 }  // namespace headcrash::cli

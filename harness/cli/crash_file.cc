@@ -74,29 +74,28 @@ Result<void> check_output_path(const std::filesystem::path& path, const std::str
 }
 
 Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {
-  auto page = explorer::crash_timeline(*of.run, options_of(of));
-  if (!page) return pass_on(page);
-  page->title = title_of(of);
-  page->summary = summary_of(of, *page);
+  TRY(auto page, explorer::crash_timeline(*of.run, options_of(of)));
+  page.title = title_of(of);
+  page.summary = summary_of(of, page);
   if (of.filesystem != nullptr) {
-    page->facts.emplace_back("file system", of.filesystem->title);
-  } else if (!page->filesystem_type.empty()) {
-    page->facts.emplace_back("file system, by its superblock", page->filesystem_type);
+    page.facts.emplace_back("file system", of.filesystem->title);
+  } else if (!page.filesystem_type.empty()) {
+    page.facts.emplace_back("file system, by its superblock", page.filesystem_type);
   }
-  page->facts.emplace_back("device", of.run->header().devices.front().profile);
-  if (!of.recovery_of.empty()) page->facts.emplace_back("during the recovery of", of.recovery_of);
-  if (of.state) page->facts.emplace_back("crash state", states::format(*of.state));
-  page->facts.emplace_back("recording",
-                           fmt::format("{}, {} events", of.run->path().filename().string(), page->events));
+  page.facts.emplace_back("device", of.run->header().devices.front().profile);
+  if (!of.recovery_of.empty()) page.facts.emplace_back("during the recovery of", of.recovery_of);
+  if (of.state) page.facts.emplace_back("crash state", states::format(*of.state));
+  page.facts.emplace_back("recording",
+                          fmt::format("{}, {} events", of.run->path().filename().string(), page.events));
   if (!of.faults.empty())
-    page->facts.emplace_back("when the power returned", fmt::format("{}", fmt::join(of.faults, ", ")));
-  page->log = of.log;
-  page->reproduce = of.reproduce;
-  return base::write_text_file(path.string(), report::crash_page(*page));
+    page.facts.emplace_back("when the power returned", fmt::format("{}", fmt::join(of.faults, ", ")));
+  page.log = of.log;
+  page.reproduce = of.reproduce;
+  return base::write_text_file(path.string(), report::crash_page(page));
 }
 
 Result<void> write_crash_file(const CrashFile& of, const fs::path& path) {
-  if (auto saved = save_crash_file(of, path); !saved) return saved;
+  TRY(save_crash_file(of, path));
   fmt::print(stderr, "headcrash: page of the crash: {}\n", path.string());
   return {};
 }

@@ -70,10 +70,9 @@ double own_cpu_seconds() {
 Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& explored) {
   explored.machine = arguments.machine;
   if (arguments.recording.empty()) return size_of_new_disk(arguments, explored.filesystem);
-  const auto reader = record::RecordingReader::open(arguments.recording);
-  if (!reader) return pass_on(reader);
-  explored.machine = recorded_machine(reader->header(), arguments.machine);
-  return recorded_disk_bytes(arguments.recording, reader->header(), explored.filesystem);
+  TRY(const auto reader, record::RecordingReader::open(arguments.recording));
+  explored.machine = recorded_machine(reader.header(), arguments.machine);
+  return recorded_disk_bytes(arguments.recording, reader.header(), explored.filesystem);
 }
 
 Result<void> as_result(const oracle::Judgement& judgement, const std::string& subject) {
@@ -154,24 +153,21 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
 
 /// The recording that was given.
 Result<void> open(const ExploreArguments& arguments, Explored& explored) {
-  auto opened = explorer::open_recorded_workload(arguments.recording, arguments.workload.empty()
-                                                                          ? std::vector<workload::Operation>{}
-                                                                          : explored.operations);
-  if (!opened) return pass_on(opened);
-  explored.workload = std::move(*opened);
+  TRY(auto opened, explorer::open_recorded_workload(
+                       arguments.recording, arguments.workload.empty() ? std::vector<workload::Operation>{}
+                                                                       : explored.operations));
+  explored.workload = std::move(opened);
   explored.kept = base::folder_of(arguments.recording);
   explorer::RecordedWorkload& workload = explored.workload;
   if (explored.application) workload.application = explored.application;
   if (workload.application) workload.application->add_to(explored.filesystem.guest);
   if (arguments.from.empty()) return {};
-  const auto run = states::RunHistory::load(arguments.recording);
-  if (!run) return pass_on(run);
-  const auto event = event_of(arguments.from, **run);
-  if (!event) return pass_on(event);
-  if (workload.to_event != 0 && *event > workload.to_event)
+  TRY(const auto run, states::RunHistory::load(arguments.recording));
+  TRY(const auto event, event_of(arguments.from, *run));
+  if (workload.to_event != 0 && event > workload.to_event)
     return fail("--from", fmt::format("\"{}\" is after the end of the workload", arguments.from),
                 fmt::format("give an event up to {}", workload.to_event));
-  workload.from_event = *event;
+  workload.from_event = event;
   return {};
 }
 
@@ -179,15 +175,12 @@ Result<explorer::ExplorationOptions> options_of(const ExploreArguments& argument
                                                 const explorer::StageMachine& machine) {
   explorer::ExplorationOptions options{.explore = {.seed = arguments.seed, .budget = arguments.budget}};
   for (const std::string& word : strategies_of(arguments, machine)) {
-    const auto strategy = states::parse_strategy(word);
-    if (!strategy) return pass_on(strategy);
-    options.explore.strategies.push_back(*strategy);
+    TRY(const auto strategy, states::parse_strategy(word));
+    options.explore.strategies.push_back(strategy);
   }
-  const auto atomic = base::parse_size(arguments.atomic_write, "--atomic-write");
-  if (!atomic) return pass_on(atomic);
-  const auto sectors = states::atomic_sectors_of(*atomic, "--atomic-write " + arguments.atomic_write);
-  if (!sectors) return pass_on(sectors);
-  options.explore.atomic_sectors = *sectors;
+  TRY(const auto atomic, base::parse_size(arguments.atomic_write, "--atomic-write"));
+  TRY(const auto sectors, states::atomic_sectors_of(atomic, "--atomic-write " + arguments.atomic_write));
+  options.explore.atomic_sectors = sectors;
   options.interrupted = &interrupted();
   options.stop_at_first = arguments.stop_at_first;
   return options;
@@ -209,42 +202,34 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
                 "give a RECORDING, --workload NAME or --application NAME");
   }
   if (!arguments.application.empty()) {
-    auto application = workload::load_application(arguments.application);
-    if (!application) return pass_on(application);
-    application->add_to(explored.filesystem.guest);
-    explored.application = std::move(*application);
+    TRY(auto application, workload::load_application(arguments.application));
+    application.add_to(explored.filesystem.guest);
+    explored.application = std::move(application);
   }
   if (arguments.workload.empty()) return {};
-  auto operations = workload::make_workload(
-      {.name = arguments.workload, .seed = arguments.seed, .rounds = arguments.rounds});
-  if (!operations) return pass_on(operations);
+  TRY(auto operations, workload::make_workload(
+                           {.name = arguments.workload, .seed = arguments.seed, .rounds = arguments.rounds}));
   if (workload::is_list_file(arguments.workload)) {
-    const auto text = base::read_text_file(arguments.workload);
-    if (!text) return pass_on(text);
-    const auto good = explorer::check_list(*text, arguments.workload, explored.filesystem.promises);
+    TRY(const auto text, base::read_text_file(arguments.workload));
+    const auto good = explorer::check_list(text, arguments.workload, explored.filesystem.promises);
     if (!good) return good;
   }
-  explored.operations = std::move(*operations);
+  explored.operations = std::move(operations);
   return {};
 }
 
 Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
-  auto filesystem = adapters::load_adapter(arguments.filesystem);
-  if (!filesystem) return pass_on(filesystem);
-  if (const auto taken = take_kernel(arguments.kernel, *filesystem); !taken) return taken;
-  explored.filesystem = std::move(*filesystem);
+  TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
+  TRY(take_kernel(arguments.kernel, filesystem));
+  explored.filesystem = std::move(filesystem);
   explored.virtual_time = arguments.kernel.virtual_time();
-  if (const auto chosen = choose_workload(arguments, explored); !chosen) return chosen;
-  const auto bytes = choose_disk(arguments, explored);
-  if (!bytes) return pass_on(bytes);
-  auto options = options_of(arguments, explored.machine);
-  if (!options) return pass_on(options);
-  if (const auto ready = arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored);
-      !ready)
-    return ready;
-  auto lab = start_lab(explored.filesystem, explored.machine, *bytes, arguments.jobs, explored.virtual_time);
-  if (!lab) return pass_on(lab);
-  explored.lab = std::move(*lab);
+  TRY(choose_workload(arguments, explored));
+  TRY(const auto bytes, choose_disk(arguments, explored));
+  TRY(auto options, options_of(arguments, explored.machine));
+  TRY(arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored));
+  TRY(auto lab,
+      start_lab(explored.filesystem, explored.machine, bytes, arguments.jobs, explored.virtual_time));
+  explored.lab = std::move(lab);
   if (arguments.recording.empty()) {
     auto workload = record(arguments, explored);
     if (!workload) {
@@ -255,7 +240,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   }
 
   std::uint64_t checked = 0;
-  options->on_state = [&](const explorer::StateOutcome& outcome) {
+  options.on_state = [&](const explorer::StateOutcome& outcome) {
     ++explored.verdicts[std::string(oracle::name(outcome.judgement.verdict))];
     explored.states.push_back({outcome.full_name(), std::string(states::name(outcome.strategy)),
                                std::string(oracle::name(outcome.judgement.verdict)),
@@ -263,7 +248,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
     show_progress(arguments, outcome, ++checked);
   };
   const double cpu_before = own_cpu_seconds();
-  auto result = explorer::explore(explored.lab->guests(), explored.filesystem, explored.workload, *options);
+  auto result = explorer::explore(explored.lab->guests(), explored.filesystem, explored.workload, options);
   explored.cpu_s = own_cpu_seconds() - cpu_before;
   explored.interrupted = interrupted();
   clear_line();
@@ -301,13 +286,11 @@ std::string replay_command(const Explored& explored) {
 Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
                         const std::string& state, const fs::path& path) {
   const explorer::StateOutcome& outcome = failure.outcome;
-  const auto run = states::RunHistory::load(outcome.recording);
-  if (!run) return pass_on(run);
-  auto parsed = states::parse_crash_state(state);
-  if (!parsed) return pass_on(parsed);
-  CrashFile of{.run = run->get(),
+  TRY(const auto run, states::RunHistory::load(outcome.recording));
+  TRY(auto parsed, states::parse_crash_state(state));
+  CrashFile of{.run = run.get(),
                .filesystem = &explored.filesystem,
-               .state = std::move(*parsed),
+               .state = std::move(parsed),
                .judgement = outcome.judgement,
                .checked = true,
                .findings = outcome.findings,
@@ -335,17 +318,15 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
       if (!loaded) return pass_on(loaded);
       run = *std::move(loaded);
     }
-    const auto state = states::parse_crash_state(failure.outcome.state);
-    if (!state) return pass_on(state);
-    const std::size_t missing = missing_writes(*run, *state);
+    TRY(const auto state, states::parse_crash_state(failure.outcome.state));
+    const std::size_t missing = missing_writes(*run, state);
     if (telling != nullptr && missing >= fewest) continue;
     telling = &failure;
     fewest = missing;
   }
   if (telling != nullptr) return write_page(explored, *telling, telling->outcome.state, arguments.html);
-  const auto run = states::RunHistory::load(explored.workload.recording);
-  if (!run) return pass_on(run);
-  const CrashFile of{.run = run->get(),
+  TRY(const auto run, states::RunHistory::load(explored.workload.recording));
+  const CrashFile of{.run = run.get(),
                      .filesystem = &explored.filesystem,
                      .workload = &explored.workload,
                      .states = explored.states};
@@ -365,29 +346,26 @@ Result<void> write_csv(const Explored& explored, const std::string& path) {
 /// The first failure of each kind made small, its account and its page beside the recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = base::folder_of(explored.workload.recording);
-  const auto record =
-      explorer::recorder_like(explored.filesystem, explored.workload, disk_options(arguments));
-  if (!record) return pass_on(record);
+  TRY(const auto record,
+      explorer::recorder_like(explored.filesystem, explored.workload, disk_options(arguments)));
   for (const std::size_t i : explorer::first_of_each_kind(explored.result.failures)) {
     if (interrupted()) return {};
     const auto report = explorer::report_failure(explored.lab->guest(0), explored.filesystem,
                                                  explored.workload, explored.result.failures[i],
-                                                 {.record = *record,
+                                                 {.record = record,
                                                   .recordings = folder,
                                                   .replay = replay_command(explored),
                                                   .interrupted = &interrupted()});
     if (interrupted()) return {};
     if (!report) return pass_on(report);
     const fs::path account = folder / fmt::format("failure-{}.txt", i + 1);
-    if (const auto written = base::write_text_file(account.string(), report->account); !written)
-      return written;
+    TRY(base::write_text_file(account.string(), report->account));
     fmt::print(stderr, "headcrash: {}: {}\n", account.string(),
                report->account.substr(0, report->account.find('\n')));
-    const auto drawn = write_page(
+    TRY(write_page(
         explored, explored.result.failures[i],
         report->minimised_state.empty() ? explored.result.failures[i].outcome.state : report->minimised_state,
-        fs::path(account).replace_extension(".html"));
-    if (!drawn) return pass_on(drawn);
+        fs::path(account).replace_extension(".html")));
   }
   return {};
 }
@@ -419,8 +397,7 @@ Result<void> check(const ExploreArguments& arguments) {
     return fail("--db", fmt::format("cannot be combined with --rounds {}", arguments.rounds),
                 fmt::format("give --rounds {} or more", kStoredRoundsMin));
   for (const auto& [path, option] : {std::pair{arguments.html, "--html"}, {arguments.csv, "--csv"}})
-    if (!path.empty())
-      if (const auto place = check_output_path(path, option); !place) return place;
+    if (!path.empty()) TRY(check_output_path(path, option));
   if (!arguments.from.empty() && arguments.recording.empty())
     return fail("--from", "is for a RECORDING",
                 "a workload that is recorded now begins after mkfs by itself");

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/campaign/trial/array_disk.h"
 #include "harness/campaign/campaign.h"
+#include "harness/campaign/trial/array_disk.h"
 #include "harness/cli/attach.h"
 #include "harness/cli/campaign_outcome.h"
 #include "harness/cli/explored.h"
@@ -34,18 +34,16 @@ std::string lasting(const std::string& name_or_path) {
 }
 
 Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
-  const auto filesystem = adapters::load_adapter(arguments.filesystem);
-  if (!filesystem) return pass_on(filesystem);
-  const auto bytes = size_of_new_disk(arguments, *filesystem);
-  if (!bytes) return pass_on(bytes);
+  TRY(const auto filesystem, adapters::load_adapter(arguments.filesystem));
+  TRY(const auto bytes, size_of_new_disk(arguments, filesystem));
   const explorer::StageMachine& machine = arguments.machine;
   // Strings, numbers and lists of JSON are TOML's.
   std::string text = fmt::format(
       "title = {}\nseed = {}\ntrials = {}\nfilesystems = {}\n\n[device]\nsize = {}\nprefill = {}\n",
       json(fmt::format("The crash states of {} on {}", arguments.workload + arguments.application,
-                       filesystem->name))
+                       filesystem.name))
           .dump(),
-      arguments.seed, arguments.trials, json{lasting(arguments.filesystem)}.dump(), *bytes,
+      arguments.seed, arguments.trials, json{lasting(arguments.filesystem)}.dump(), bytes,
       json(arguments.prefill).dump());
   if (machine.is_array()) text += fmt::format("profiles = {}\n", json{lasting(machine.profile)}.dump());
   if (!machine.faults.empty()) text += fmt::format("faults = {}\n", json(machine.faults).dump());
@@ -126,16 +124,15 @@ Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,
                                        const adapters::LinuxAdapter& filesystem) {
   const std::uint64_t least = std::max(filesystem.minimum_size_bytes, kSmallestDiskBytes);
   if (arguments.size.empty()) return campaign::disk_bytes_of(arguments.machine, filesystem, least);
-  const auto bytes = base::parse_size(arguments.size, "--size");
-  if (!bytes) return pass_on(bytes);
-  if (*bytes < filesystem.minimum_size_bytes || *bytes % model::kSectorBytes != 0) {
+  TRY(const auto bytes, base::parse_size(arguments.size, "--size"));
+  if (bytes < filesystem.minimum_size_bytes || bytes % model::kSectorBytes != 0) {
     return fail("--size", fmt::format("{} is too small or not whole sectors", arguments.size),
                 fmt::format("{} needs at least {} bytes", filesystem.name, filesystem.minimum_size_bytes));
   }
-  if (*bytes / model::kSectorBytes > states::kStateSectorsMax)
+  if (bytes / model::kSectorBytes > states::kStateSectorsMax)
     return fail("--size", fmt::format("{} is more than crash states are made of", arguments.size),
                 "give 2T or less");
-  return *bytes;
+  return bytes;
 }
 
 int explore_into_database(const ExploreArguments& arguments) {

@@ -37,64 +37,55 @@ Result<std::string> account_of(const StoredTrial& trial, const OpenedState& open
 
 /// What the script is to look for is not stored with a recording: it is seen now, in a guest.
 Result<explorer::StateOutcome> check(const StoredTrial& trial, const OpenedState& opened) {
-  const auto checker = checker_of(trial, opened);
-  if (!checker) return pass_on(checker);
-  const auto lab = one_guest(trial, opened);
-  if (!lab) return pass_on(lab);
-  explorer::StateOutcome outcome = checker->check((*lab)->guest(0), opened.state, {.wholly_in_guest = true});
+  TRY(const auto checker, checker_of(trial, opened));
+  TRY(const auto lab, one_guest(trial, opened));
+  explorer::StateOutcome outcome = checker.check(lab->guest(0), opened.state, {.wholly_in_guest = true});
   if (outcome.judgement.verdict == oracle::Verdict::harness_error)
     return fail(outcome.full_name(), outcome.judgement.summary);
   return outcome;
 }
 
 Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
-  const auto trial = find_trial(arguments.trial);
-  if (!trial) return pass_on(trial);
-  if (const auto can = explorer::can_be_reproduced(trial->filesystem); !can) return pass_on(can);
-  const auto opened = open_state(*trial);
-  if (!opened) return pass_on(opened);
-  const auto& device = opened->run->header().devices.at(opened->state.device);
+  TRY(const auto trial, find_trial(arguments.trial));
+  TRY(explorer::can_be_reproduced(trial.filesystem));
+  TRY(const auto opened, open_state(trial));
+  const auto& device = opened.run->header().devices.at(opened.state.device);
   if (!device.medium) {
-    return fail(trial->key,
+    return fail(trial.key,
                 fmt::format("its disk {} is an array or a cache, which is more than one image", device.name),
                 "look at it with `headcrash replay --shell`");
   }
-  const auto image = opened->run->image(opened->state, opened->state.device);
-  if (!image) return pass_on(image);
-  const auto workload = explorer::open_recorded_workload(trial->recording);
-  if (!workload) return pass_on(workload);
+  TRY(const auto image, opened.run->image(opened.state, opened.state.device));
+  TRY(const auto workload, explorer::open_recorded_workload(trial.recording));
 
   explorer::StateOutcome outcome;
-  outcome.state = states::format(opened->state);
-  outcome.persisted_operation = explorer::persisted_before(*opened->run, opened->state.event);
-  if (trial->outcome) {
-    outcome.judgement = {oracle::verdict_named(trial->outcome->verdict), trial->outcome->summary};
-    outcome.findings = trial->outcome->findings;
+  outcome.state = states::format(opened.state);
+  outcome.persisted_operation = explorer::persisted_before(*opened.run, opened.state.event);
+  if (trial.outcome) {
+    outcome.judgement = {oracle::verdict_named(trial.outcome->verdict), trial.outcome->summary};
+    outcome.findings = trial.outcome->findings;
   } else {
-    auto checked = check(*trial, *opened);
-    if (!checked) return pass_on(checked);
-    outcome = std::move(*checked);
+    TRY(auto checked, check(trial, opened));
+    outcome = std::move(checked);
   }
-  const auto account = account_of(*trial, *opened, *workload, outcome);
-  if (!account) return pass_on(account);
+  TRY(const auto account, account_of(trial, opened, workload, outcome));
   const fs::path folder = arguments.folder.empty()
-                              ? fs::path(fmt::format("{}-{}", trial->filesystem.name,
-                                                     trial->id != 0 ? std::to_string(trial->id) : "state"))
+                              ? fs::path(fmt::format("{}-{}", trial.filesystem.name,
+                                                     trial.id != 0 ? std::to_string(trial.id) : "state"))
                               : fs::path(arguments.folder);
   return explorer::write_reproducer(
-      {.filesystem = &trial->filesystem,
+      {.filesystem = &trial.filesystem,
        .state = outcome.state,
        .judgement = outcome.judgement,
        .findings = outcome.findings,
-       .operations = workload->operations,
-       .account = *account,
-       .failed_operations = workload->failed_operations,
+       .operations = workload.operations,
+       .account = account,
+       .failed_operations = workload.failed_operations,
        .persisted = outcome.persisted_operation,
-       .mounted = opened->state.event >= workload->from_event,
-       .disk_bytes = image->sectors() * model::kSectorBytes,
+       .mounted = opened.state.event >= workload.from_event,
+       .disk_bytes = image.sectors() * model::kSectorBytes,
        .uuid = explorer::uuid_from(std::uint64_t{1})},
-      *image, folder,
-      arguments.format == "qcow2" ? explorer::ImageFormat::qcow2 : explorer::ImageFormat::raw);
+      image, folder, arguments.format == "qcow2" ? explorer::ImageFormat::qcow2 : explorer::ImageFormat::raw);
 }
 
 int run(const ExtractArguments& arguments) {

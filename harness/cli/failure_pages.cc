@@ -21,28 +21,25 @@ Result<bool> write_page(const db::Database& database, const report::FailurePage&
   arguments.trial = std::to_string(page.trial);
   arguments.database = database.path();
   arguments.state = page.state;
-  const auto trial = find_trial(arguments);
-  if (!trial) return pass_on(trial);
+  TRY(const auto trial, find_trial(arguments));
   std::error_code error;
-  if (trial->recording.empty() || !fs::exists(trial->recording, error)) return false;
-  const auto opened = open_state(*trial);
-  if (!opened) return pass_on(opened);
-  const auto workload = explorer::open_recorded_workload(trial->recording);
-  if (!workload) return pass_on(workload);
-  CrashFile of{.run = opened->run.get(),
-               .filesystem = &trial->filesystem,
-               .state = opened->state,
-               .faults = recorded_machine(opened->run->header(), trial->machine).faults_in_recovery(),
-               .states = trial->states,
-               .recovery_of = opened->recovery_of,
+  if (trial.recording.empty() || !fs::exists(trial.recording, error)) return false;
+  TRY(const auto opened, open_state(trial));
+  TRY(const auto workload, explorer::open_recorded_workload(trial.recording));
+  CrashFile of{.run = opened.run.get(),
+               .filesystem = &trial.filesystem,
+               .state = opened.state,
+               .faults = recorded_machine(opened.run->header(), trial.machine).faults_in_recovery(),
+               .states = trial.states,
+               .recovery_of = opened.recovery_of,
                .reproduce = {page.command}};
-  if (trial->outcome) {
-    of.judgement = {oracle::verdict_named(trial->outcome->verdict), trial->outcome->summary};
+  if (trial.outcome) {
+    of.judgement = {oracle::verdict_named(trial.outcome->verdict), trial.outcome->summary};
     of.checked = true;
-    of.findings = trial->outcome->findings;
+    of.findings = trial.outcome->findings;
   }
-  if (opened->recovery_of.empty()) of.workload = &*workload;
-  if (const auto written = save_crash_file(of, path); !written) return pass_on(written);
+  if (opened.recovery_of.empty()) of.workload = &workload;
+  TRY(save_crash_file(of, path));
   return true;
 }
 
@@ -50,21 +47,20 @@ Result<bool> write_page(const db::Database& database, const report::FailurePage&
 
 Result<FailurePages> write_failure_pages(db::Database& database, std::optional<std::int64_t> run,
                                          const fs::path& folder) {
-  const auto wanted = report::failure_pages(database, run, folder);
-  if (!wanted) return pass_on(wanted);
+  TRY(const auto wanted, report::failure_pages(database, run, folder));
   FailurePages pages;
-  if (wanted->empty()) return pages;
+  if (wanted.empty()) return pages;
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return fail(folder.string(), "cannot be made: " + error.message(), "choose another folder");
-  for (const report::FailurePage& page : *wanted) {
+  for (const report::FailurePage& page : wanted) {
     if (interrupted()) {
       pages.interrupted = true;
       break;
     }
-    const auto made = page.recorded ? write_page(database, page, folder / page.file) : Result<bool>(false);
-    if (!made) return pass_on(made);
-    ++(*made ? pages.made : pages.without_recording);
+    TRY(const auto made,
+        page.recorded ? write_page(database, page, folder / page.file) : Result<bool>(false));
+    ++(made ? pages.made : pages.without_recording);
   }
   return pages;
 }

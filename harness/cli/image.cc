@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "fs-adapters/registry.h"
 #include "fs-adapters/substrate/os/device_stores.h"
 #include "fs-adapters/substrate/os/memory_machine.h"
-#include "fs-adapters/registry.h"
 #include "harness/cli/command.h"
 #include "plugin/base/printable.h"
 #include "plugin/base/size.h"
@@ -52,9 +52,8 @@ using Access = media::SparseFileStore::Access;
 Result<Image::File> open_file(const std::string& path, const std::string& size, const char* size_option,
                               const adapters::FileSystemType& type, Access access) {
   if (!size.empty()) {
-    const auto bytes = base::parse_size(size, size_option);
-    if (!bytes) return pass_on(bytes);
-    return media::SparseFileStore::open(path, *bytes / model::kSectorBytes);
+    TRY(const auto bytes, base::parse_size(size, size_option));
+    return media::SparseFileStore::open(path, bytes / model::kSectorBytes);
   }
   std::error_code error;
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
@@ -182,35 +181,29 @@ char letter_of(FileType type) {
 }
 
 Result<void> list_path(const adapters::ImageReader& reader, const std::string& path) {
-  const auto number = reader.lookup(path);
-  if (!number) return pass_on(number);
-  const auto names = reader.list(*number);
-  if (!names) return pass_on(names);
-  for (const adapters::ImageName& entry : *names) {
-    const auto inode = reader.inode(entry.inode);
-    if (!inode) return pass_on(inode);
+  TRY(const auto number, reader.lookup(path));
+  TRY(const auto names, reader.list(number));
+  for (const adapters::ImageName& entry : names) {
+    TRY(const auto inode, reader.inode(entry.inode));
     std::string target;
-    if (inode->type == FileType::symlink) {
+    if (inode.type == FileType::symlink) {
       const auto link = reader.readlink(entry.inode);
       target = link ? " -> " + *link : " -> ?";
     }
-    fmt::print("{}{:03o} {:>3} {:>10} {:>6} {}{}\n", letter_of(inode->type), inode->mode & 0777U,
-               inode->links, inode->size_bytes, entry.inode, base::printable(entry.name),
-               base::printable(target));
+    fmt::print("{}{:03o} {:>3} {:>10} {:>6} {}{}\n", letter_of(inode.type), inode.mode & 0777U, inode.links,
+               inode.size_bytes, entry.inode, base::printable(entry.name), base::printable(target));
   }
   return {};
 }
 
 Result<void> print_file(const adapters::ImageReader& reader, const std::string& path) {
-  const auto number = reader.lookup(path);
-  if (!number) return pass_on(number);
+  TRY(const auto number, reader.lookup(path));
   std::vector<std::byte> buffer(65536);
   for (std::uint64_t at = 0;;) {
-    const auto count = reader.read(*number, at, buffer);
-    if (!count) return pass_on(count);
-    if (*count == 0) return {};
-    if (std::fwrite(buffer.data(), 1, *count, stdout) != *count) return {};  // main() reports it
-    at += *count;
+    TRY(const auto count, reader.read(number, at, buffer));
+    if (count == 0) return {};
+    if (std::fwrite(buffer.data(), 1, count, stdout) != count) return {};  // main() reports it
+    at += count;
   }
 }
 

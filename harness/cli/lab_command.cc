@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "harness/campaign/trial/array_disk.h"
 #include "harness/campaign/campaign.h"
+#include "harness/campaign/trial/array_disk.h"
 #include "harness/explorer/guests/application_run.h"
 #include "harness/run/guest_kind.h"
 
@@ -50,8 +50,7 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments) {
 
 Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {
   namespace fs = std::filesystem;
-  if (!arguments.kernel.empty())
-    if (auto replaced = adapters::replace_kernel(filesystem, arguments.kernel); !replaced) return replaced;
+  if (!arguments.kernel.empty()) TRY(adapters::replace_kernel(filesystem, arguments.kernel));
   if (arguments.modules.empty()) return {};
   std::error_code error;
   if (!fs::exists(arguments.modules, error))
@@ -85,16 +84,14 @@ Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& f
                                                  const explorer::StageMachine& machine,
                                                  std::uint64_t disk_bytes, std::size_t guests,
                                                  bool virtual_time) {
-  const auto whole = campaign::disk_bytes_of(machine, filesystem, disk_bytes);
-  if (!whole) return pass_on(whole);
-  if (*whole != disk_bytes)
-    return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", *whole, disk_bytes),
+  TRY(const auto whole, campaign::disk_bytes_of(machine, filesystem, disk_bytes));
+  if (whole != disk_bytes)
+    return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", whole, disk_bytes),
                 "name the array that the recording was made on, or leave --size out");
   const std::filesystem::path cache = campaign::default_cache();
   const vm::Accelerator accelerator = run::accelerator_of(virtual_time, cache);
-  const auto image = vm::guest_image(cache, filesystem.guest, accelerator);
-  if (!image) return pass_on(image);
-  auto lab = explorer::Lab::start(guests, {.image = *image,
+  TRY(const auto image, vm::guest_image(cache, filesystem.guest, accelerator));
+  auto lab = explorer::Lab::start(guests, {.image = image,
                                            .accelerator = accelerator,
                                            .disk_bytes = disk_bytes,
                                            .log_bytes = filesystem.log_size_bytes,
@@ -106,32 +103,27 @@ Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& f
 }
 
 Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened) {
-  const auto bytes = recorded_disk_bytes(opened.recording.string(), opened.run->header(), trial.filesystem);
-  if (!bytes) return pass_on(bytes);
-  const auto application = explorer::read_application(trial.recording);
-  if (!application) return pass_on(application);
+  TRY(const auto bytes,
+      recorded_disk_bytes(opened.recording.string(), opened.run->header(), trial.filesystem));
+  TRY(const auto application, explorer::read_application(trial.recording));
   adapters::LinuxAdapter filesystem = trial.filesystem;
-  if (*application) (*application)->add_to(filesystem.guest);
-  return start_lab(filesystem, recorded_machine(opened.run->header(), trial.machine), *bytes, 1,
+  if (application) application->add_to(filesystem.guest);
+  return start_lab(filesystem, recorded_machine(opened.run->header(), trial.machine), bytes, 1,
                    trial.virtual_time);
 }
 
 Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {
-  auto workload = explorer::open_recorded_workload(trial.recording);
-  if (!workload) return pass_on(workload);
+  TRY(auto workload, explorer::open_recorded_workload(trial.recording));
   if (opened.recovery_of.empty())
-    return explorer::StateChecker::create(trial.filesystem, *workload, opened.run);
-  auto run = states::RunHistory::load(trial.recording);
-  if (!run) return pass_on(run);
-  const auto before = states::parse_crash_state(opened.recovery_of);
-  if (!before) return pass_on(before);
-  auto checker = explorer::StateChecker::create(trial.filesystem, *workload, *run);
-  if (!checker) return pass_on(checker);
+    return explorer::StateChecker::create(trial.filesystem, workload, opened.run);
+  TRY(auto run, states::RunHistory::load(trial.recording));
+  TRY(const auto before, states::parse_crash_state(opened.recovery_of));
+  TRY(auto checker, explorer::StateChecker::create(trial.filesystem, workload, run));
   explorer::StateOutcome of;
   of.state = opened.recovery_of;
-  of.persisted_operation = explorer::persisted_before(**run, before->event);
-  of.persisted_texts = explorer::persisted_texts_before(**run, before->event);
-  return checker->for_recovery(of, opened.run);
+  of.persisted_operation = explorer::persisted_before(*run, before.event);
+  of.persisted_texts = explorer::persisted_texts_before(*run, before.event);
+  return checker.for_recovery(of, opened.run);
 }
 
 nlohmann::json findings_as_json(const std::vector<oracle::Finding>& findings) {

@@ -58,17 +58,15 @@ Result<OurSystem> system_of(const adapters::LinuxAdapter& adapter) {
     return fail(adapter.name,
                 "is not recovered by one of headcrash's own checkers, and a kernel is not modelled",
                 "choose a trial of a file system of `headcrash list systems`");
-  const auto type = adapters::find_file_system_type(program.substr(kFsck.size()));
-  if (!type) return pass_on(type);
-  std::string_view scheme = (*type)->usual_system();
+  TRY(const auto type, adapters::find_file_system_type(program.substr(kFsck.size())));
+  std::string_view scheme = type->usual_system();
   if (const std::size_t at = adapter.mount_options.find(kScheme); at != std::string::npos) {
     scheme = std::string_view(adapter.mount_options).substr(at + kScheme.size());
     scheme = scheme.substr(0, scheme.find(','));
   }
-  const auto system = (*type)->find_system(scheme);
-  if (!system) return pass_on(system);
+  TRY(const auto system, type->find_system(scheme));
   const bool fast = std::ranges::find(adapter.replay.argv, "-F") != adapter.replay.argv.end();
-  return OurSystem{*system, fast ? experiment::Repair::fast : experiment::Repair::always};
+  return OurSystem{system, fast ? experiment::Repair::fast : experiment::Repair::always};
 }
 
 /// "real:8" is 8 times slower than the model.
@@ -78,20 +76,17 @@ double slowdown_of(const std::string& clock) {
 }
 
 Result<Step> guest_step(const TrialArguments& arguments, std::int64_t trial, const std::string& phase) {
-  auto database = db::Database::open(arguments.database, db::Database::Access::read_only);
-  if (!database) return pass_on(database);
-  auto row = db::Statement::prepare(database->handle(),
-                                    "SELECT wall_ms, clock, reads + writes, target_mean_us FROM phase "
-                                    "WHERE trial_id = ? AND name = ? ORDER BY ordinal LIMIT 1");
-  if (!row) return pass_on(row);
-  const auto more = row->bind(trial, phase).step();
-  if (!more) return pass_on(more);
-  if (!*more || row->text(1) == "off")
+  TRY(auto database, db::Database::open(arguments.database, db::Database::Access::read_only));
+  TRY(auto row, db::Statement::prepare(database.handle(),
+                                       "SELECT wall_ms, clock, reads + writes, target_mean_us FROM phase "
+                                       "WHERE trial_id = ? AND name = ? ORDER BY ordinal LIMIT 1"));
+  TRY(const auto more, row.bind(trial, phase).step());
+  if (!more || row.text(1) == "off")
     return fail(arguments.trial, fmt::format("has no time of its {}", phase),
                 "choose a trial that got that far, of a campaign with a real clock");
-  const auto requests = row->integer(2);
-  return Step{.elapsed_s = row->real(0) * kMs / slowdown_of(row->text(1)),
-              .device_s = row->is_null(3) ? 0 : static_cast<double>(requests) * row->real(3) * kUs,
+  const auto requests = row.integer(2);
+  return Step{.elapsed_s = row.real(0) * kMs / slowdown_of(row.text(1)),
+              .device_s = row.is_null(3) ? 0 : static_cast<double>(requests) * row.real(3) * kUs,
               .requests = requests};
 }
 
@@ -110,13 +105,11 @@ os::TimeNs pause_of(const Step& guest) {
 
 /// `pause_ns` 0: none but the model's processor.
 Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem& ours, os::TimeNs pause_ns) {
-  const auto opened = open_state(trial);
-  if (!opened) return pass_on(opened);
-  const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
-  if (!campaign) return pass_on(campaign);
-  auto options = experiment::machine_of(*opened->run);
+  TRY(const auto opened, open_state(trial));
+  TRY(const auto campaign, campaign::parse_campaign(trial.configuration, trial.campaign));
+  auto options = experiment::machine_of(*opened.run);
   options.system = std::shared_ptr<const adapters::SystemUnderTest>(std::shared_ptr<void>(), ours.system);
-  for (const std::string& text : campaign->faults) {
+  for (const std::string& text : campaign.faults) {
     auto fault = model::parse_fault(text);
     if (!fault) return pass_on(fault);
     options.faults.push_back(*std::move(fault));
@@ -125,12 +118,10 @@ Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem
   options.costs =
       experiment::scaled_costs(experiment::kI486At33Mhz, 1 / experiment::peacock98::kUltra2FasterThanI486);
   if (pause_ns > 0) options.costs.request_issued = pause_ns;
-  auto found = experiment::cut_machine_of(opened->run, opened->state);
-  if (!found) return pass_on(found);
-  found->start_ns = campaign->start_s * model::kSecondNs;
-  const auto machine = experiment::ModelledMachine::found_cut(options, *found);
-  if (!machine) return pass_on(machine);
-  return (*machine)->recover(ours.repair);
+  TRY(auto found, experiment::cut_machine_of(opened.run, opened.state));
+  found.start_ns = campaign.start_s * model::kSecondNs;
+  TRY(const auto machine, experiment::ModelledMachine::found_cut(options, found));
+  return machine->recover(ours.repair);
 }
 
 double ratio(double guest, double model) {
@@ -171,21 +162,15 @@ Result<std::vector<Compared>> compare(const StoredTrial& trial, const TrialArgum
   if (trial.id == 0 || trial.explored)
     return fail(trial.key, "is not a trial with one power cut in a guest",
                 "choose one of a campaign without [explore], for example campaign netra-recovery");
-  const auto ours = system_of(trial.filesystem);
-  if (!ours) return pass_on(ours);
-  const auto replay = guest_step(arguments, trial.id, "replay");
-  if (!replay) return pass_on(replay);
-  const auto mount = guest_step(arguments, trial.id, "mount");
-  if (!mount) return pass_on(mount);
-  const auto model = predicted(trial, *ours, 0);
-  if (!model) return pass_on(model);
-  const auto paced_check = predicted(trial, *ours, pause_of(*replay));
-  if (!paced_check) return pass_on(paced_check);
-  const auto paced_mount = predicted(trial, *ours, pause_of(*mount));
-  if (!paced_mount) return pass_on(paced_mount);
-  return std::vector<Compared>{{ours->repair == experiment::Repair::fast ? "fast check" : "check and repair",
-                                *replay, step_of(model->repair), step_of(paced_check->repair)},
-                               {"mount", *mount, step_of(model->mount), step_of(paced_mount->mount)}};
+  TRY(const auto ours, system_of(trial.filesystem));
+  TRY(const auto replay, guest_step(arguments, trial.id, "replay"));
+  TRY(const auto mount, guest_step(arguments, trial.id, "mount"));
+  TRY(const auto model, predicted(trial, ours, 0));
+  TRY(const auto paced_check, predicted(trial, ours, pause_of(replay)));
+  TRY(const auto paced_mount, predicted(trial, ours, pause_of(mount)));
+  return std::vector<Compared>{{ours.repair == experiment::Repair::fast ? "fast check" : "check and repair",
+                                replay, step_of(model.repair), step_of(paced_check.repair)},
+                               {"mount", mount, step_of(model.mount), step_of(paced_mount.mount)}};
 }
 
 int run(const PredictArguments& arguments) {

@@ -130,9 +130,8 @@ int run_info(const RecordingArguments& arguments) {
 
 /// The device that is meant: its name, or the first one.
 Result<model::DeviceId> find_device(const RecordingArguments& arguments) {
-  auto reader = record::RecordingReader::open(arguments.file);
-  if (!reader) return pass_on(reader);
-  const auto& devices = reader->header().devices;
+  TRY(auto reader, record::RecordingReader::open(arguments.file));
+  const auto& devices = reader.header().devices;
   for (std::size_t i = 0; i < devices.size(); ++i)
     if (arguments.device.empty() || devices[i].name == arguments.device)
       return static_cast<model::DeviceId>(i);
@@ -180,14 +179,12 @@ int report_result(const Result<record::DmLogSummary>& done, const RecordingArgum
 
 /// What a recording on top of another one began with; dm-log-writes' format cannot name another log.
 Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId device) {
-  const auto reader = record::RecordingReader::open(file);
-  if (!reader) return pass_on(reader);
-  if (!reader->header().base || !reader->header().devices.at(device).medium) return record::DmLogBase();
+  TRY(const auto reader, record::RecordingReader::open(file));
+  if (!reader.header().base || !reader.header().devices.at(device).medium) return record::DmLogBase();
   const auto run = states::RunHistory::load(file);
   if (!run) return pass_on(run);
-  auto made = (*run)->image({.device = device}, device);
-  if (!made) return pass_on(made);
-  const auto image = std::make_shared<const states::StateImage>(std::move(*made));
+  TRY(auto made, (*run)->image({.device = device}, device));
+  const auto image = std::make_shared<const states::StateImage>(std::move(made));
   return [run = *run, image](const record::DmLogPut& put) {
     constexpr std::uint64_t kRunSectors = 2048;
     Result<void> done;
@@ -231,18 +228,15 @@ int run_export(const RecordingArguments& arguments) {
 Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments& arguments,
                                                         const states::RunHistory& run) {
   if (!arguments.state.empty() && arguments.state != "cut") {
-    auto state = states::parse_crash_state(arguments.state);
-    if (!state) return pass_on(state);
-    return std::optional(std::move(*state));
+    TRY(auto state, states::parse_crash_state(arguments.state));
+    return std::optional(std::move(state));
   }
   if (!run.has_media_events()) return std::nullopt;
-  auto reader = record::RecordingReader::open(run.path());
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, record::RecordingReader::open(run.path()));
   for (std::uint64_t ordinal = 0; ordinal < run.events(); ++ordinal) {
-    const auto event = reader->next(record::PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event) break;
-    if ((*event)->kind == record::Kind::power && (*event)->detail == 0)
+    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    if (!event) break;
+    if (event->kind == record::Kind::power && event->detail == 0)
       return std::optional(states::CrashState{.base = states::CrashState::Base::physical, .event = ordinal});
   }
   return std::nullopt;

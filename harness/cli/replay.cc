@@ -111,8 +111,7 @@ std::string command_of(const StoredTrial& trial, const ReplayArguments& argument
 Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, const Replayed& now,
                         const ReplayArguments& arguments) {
   if (arguments.html.empty()) return {};
-  const auto workload = explorer::open_recorded_workload(trial.recording);
-  if (!workload) return pass_on(workload);
+  TRY(const auto workload, explorer::open_recorded_workload(trial.recording));
   CrashFile of{.run = opened.run.get(),
                .filesystem = &trial.filesystem,
                .state = opened.state,
@@ -125,7 +124,7 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};
   // A recovery does nothing of the workload.
-  if (opened.recovery_of.empty()) of.workload = &*workload;
+  if (opened.recovery_of.empty()) of.workload = &workload;
   return write_crash_file(of, arguments.html);
 }
 

@@ -39,29 +39,26 @@ Result<Replayed> replay_anew(const StoredTrial& trial) {
   plan->cell = &cell;
   plan->filesystem = &cell.filesystem;
 
-  auto scratch = base::ScratchFolder::make();
-  if (!scratch) return pass_on(scratch);
-  const fs::path cache = campaign::default_cache(), artefacts = scratch->path() / "artefacts";
+  TRY(auto scratch, base::ScratchFolder::make());
+  const fs::path cache = campaign::default_cache(), artefacts = scratch.path() / "artefacts";
   std::error_code error;
   fs::create_directories(artefacts, error);
   if (error) return fail(artefacts.string(), error.message(), "set TMPDIR to a folder with room");
   const vm::Accelerator accelerator = run::accelerator_of(trial.virtual_time, cache);
-  const auto image = vm::guest_image(cache, cell.filesystem.guest, accelerator);
-  if (!image) return pass_on(image);
-  const std::map<std::string, vm::GuestImage> images{{campaign::guest_of(cell.filesystem), *image}};
-  campaign::FormattedDisks disks(scratch->path() / "formatted");
+  TRY(const auto image, vm::guest_image(cache, cell.filesystem.guest, accelerator));
+  const std::map<std::string, vm::GuestImage> images{{campaign::guest_of(cell.filesystem), image}};
+  campaign::FormattedDisks disks(scratch.path() / "formatted");
   campaign::ExplorationWorker worker({.campaign = &*campaign,
                                       .disks = &disks,
                                       .images = &images,
                                       .accelerator = accelerator,
                                       .cache = cache,
-                                      .database_folder = scratch->path(),
+                                      .database_folder = scratch.path(),
                                       .describes_failures = false,
                                       .interrupted = &interrupted()});
-  const auto again = worker.run(*plan, artefacts, [](const std::string&) {});
-  if (!again) return pass_on(again);
-  const campaign::SoughtFinding sought = campaign::look_for(known(*trial.outcome), *again);
-  Replayed now{.what = fmt::format("{}, anew under Linux {}", again->key, image->kernel_version),
+  TRY(const auto again, worker.run(*plan, artefacts, [](const std::string&) {}));
+  const campaign::SoughtFinding sought = campaign::look_for(known(*trial.outcome), again);
+  Replayed now{.what = fmt::format("{}, anew under Linux {}", again.key, image.kernel_version),
                .judgement = sought.judgement,
                .findings = {},
                .log = {}};

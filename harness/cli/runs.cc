@@ -145,9 +145,8 @@ int list_trials(const TrialsArguments& arguments) {
 
 Result<std::int64_t> known_run(db::Database& database, std::int64_t wanted) {
   const std::string which = wanted == 0 ? "" : fmt::format(" WHERE id = {}", wanted);
-  const auto found = report::ask(database, "SELECT max(id) FROM run" + which, std::nullopt, 1);
-  if (!found) return pass_on(found);
-  if (const auto* id = std::get_if<std::int64_t>(&found->rows.at(0).at(0))) return *id;
+  TRY(const auto found, report::ask(database, "SELECT max(id) FROM run" + which, std::nullopt, 1));
+  if (const auto* id = std::get_if<std::int64_t>(&found.rows.at(0).at(0))) return *id;
   const std::string file = database.path().string();
   if (wanted == 0) return fail(file, "has no run", "run a campaign first");
   return fail(file, fmt::format("has no run {}", wanted),

@@ -64,15 +64,14 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
   if (!arguments.machine.empty()) spec.machine = fs::absolute(arguments.machine);
   if (!arguments.write_cache.empty()) spec.write_cache = arguments.write_cache == "on";
   if (!arguments.tear.empty()) {
-    if (const auto tear = profiles::parse_tear(arguments.tear, "--tear"); !tear) return pass_on(tear);
+    TRY(profiles::parse_tear(arguments.tear, "--tear"));
     spec.tear = arguments.tear;
   }
   if (!arguments.size.empty()) {
-    const Result<std::uint64_t> size = base::parse_size(arguments.size, "--size");
-    if (!size) return pass_on(size);
-    if (*size == 0)
+    TRY(const auto size, base::parse_size(arguments.size, "--size"));
+    if (size == 0)
       return fail("--size", "0 is not a valid disk size", "leave it out for the whole drive, or write 512M");
-    spec.size_bytes = *size;
+    spec.size_bytes = size;
   }
   if (!arguments.store.empty()) spec.store = fs::absolute(arguments.store);
   if (!arguments.record.empty()) spec.recording = fs::absolute(arguments.record);
@@ -83,10 +82,9 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
 
 /// The machine's devices, without the members of arrays.
 Result<std::vector<Attached>> attached_devices(device::ServedDevice& served) {
-  const auto stats = served.control().request({{"stats", "read"}});
-  if (!stats) return pass_on(stats);
+  TRY(const auto stats, served.control().request({{"stats", "read"}}));
   std::vector<Attached> all;
-  for (const auto& device : stats->at("devices")) {
+  for (const auto& device : stats.at("devices")) {
     if (!device.at("parent").is_null()) continue;
     Attached one{device.at("name"), device.at("profile"), device.at("sectors"), device.at("queue_depth"), {}};
     one.qemu = vm::qemu_disk_arguments({.socket = served.socket(),

@@ -55,28 +55,23 @@ Result<Served> open(const ServeVhost& what) {
   Served served;
   for (const std::string& parameter : device::parameters_of(what.machine)) {
     const std::size_t equals = parameter.find('=');
-    if (auto set = served.settings.set(parameter.substr(0, equals), parameter.substr(equals + 1)); !set)
-      return pass_on(set);
+    TRY(served.settings.set(parameter.substr(0, equals), parameter.substr(equals + 1)));
   }
   served.settings.control = what.machine.control_socket;
   if (what.virtual_time) served.settings.clock = {.kind = emulation::Clock::Kind::virtual_time};
-  if (auto complete = served.settings.check(); !complete) return pass_on(complete);
-  auto hardware = emulation::load_hardware(served.settings);
-  if (!hardware) return pass_on(hardware);
+  TRY(served.settings.check());
+  TRY(auto hardware, emulation::load_hardware(served.settings));
   std::vector<std::string> names;
-  for (const auto& device : hardware->plan.devices) names.push_back(device.name);
+  for (const auto& device : hardware.plan.devices) names.push_back(device.name);
   if (what.virtual_time) {
-    auto calendar = timetravel::Calendar::listen(what.socket, names);
-    if (!calendar) return pass_on(calendar);
-    served.calendar = std::move(*calendar);
+    TRY(auto calendar, timetravel::Calendar::listen(what.socket, names));
+    served.calendar = std::move(calendar);
   } else {
-    auto disks = vhost::MachineServer::listen(what.socket, names);
-    if (!disks) return pass_on(disks);
-    served.disks = std::move(*disks);
+    TRY(auto disks, vhost::MachineServer::listen(what.socket, names));
+    served.disks = std::move(disks);
   }
-  auto machine = emulation::ServedMachine::open(served.settings, std::move(*hardware));
-  if (!machine) return pass_on(machine);
-  served.machine = std::move(*machine);
+  TRY(auto machine, emulation::ServedMachine::open(served.settings, std::move(hardware)));
+  served.machine = std::move(machine);
   return served;
 }
 

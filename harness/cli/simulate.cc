@@ -51,9 +51,8 @@ Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
     if (!stack) return pass_on(stack);
     profiles::MachineDevice device{"hd0", *std::move(stack), std::nullopt, std::nullopt};
     if (!arguments.size.empty()) {
-      const Result<std::uint64_t> size = base::parse_size(arguments.size, "--size");
-      if (!size) return pass_on(size);
-      device.size_bytes = *size;
+      TRY(const auto size, base::parse_size(arguments.size, "--size"));
+      device.size_bytes = size;
     }
     if (!arguments.write_cache.empty()) device.write_cache = arguments.write_cache == "on";
     machine.devices.push_back(std::move(device));
@@ -69,10 +68,9 @@ Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
 Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments& arguments,
                                                          std::uint64_t sectors) {
   if (!arguments.random.empty()) {
-    const Result<replay::RandomSpec> spec = replay::parse_random(arguments.random);
-    if (!spec) return pass_on(spec);
-    if (spec->blocks > sectors) return fail("--random size", "is larger than the device", "make it smaller");
-    return std::make_unique<replay::RandomRequests>(*spec, sectors);
+    TRY(const auto spec, replay::parse_random(arguments.random));
+    if (spec.blocks > sectors) return fail("--random size", "is larger than the device", "make it smaller");
+    return std::make_unique<replay::RandomRequests>(spec, sectors);
   }
   auto file = replay::TraceFile::open(arguments.trace, replay::trace_format_named(arguments.format));
   if (!file) return pass_on(file);
@@ -206,13 +204,12 @@ void print_text(const json& r) {
 // ---- the run
 
 Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& built) {
-  auto source = source_of(arguments, built.machine->device(0).characteristics().sectors);
-  if (!source) return pass_on(source);
+  TRY(auto source, source_of(arguments, built.machine->device(0).characteristics().sectors));
   Outcome outcome;
   std::optional<replay::RequestsInMemory> all;
   if (arguments.in_memory) {
     const double begin = cpu_seconds();
-    auto read = replay::RequestsInMemory::of(**source);
+    auto read = replay::RequestsInMemory::of(*source);
     if (!read) return pass_on(read);
     outcome.parse_seconds = cpu_seconds() - begin;
     all = *std::move(read);
@@ -232,14 +229,14 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
   Progress progress(csv.get());
   options.go_on = [&progress](std::uint64_t done) { return progress(done); };
   const double begin = cpu_seconds();
-  auto totals = replay::replay(*built.machine, all ? *all : **source, options);
+  auto totals = replay::replay(*built.machine, all ? *all : *source, options);
   outcome.cpu_seconds = cpu_seconds() - begin;
   if (!totals) return pass_on(totals);
   if (csv) {
-    if (const auto closed = csv->close(); !closed) return pass_on(closed);
+    TRY(csv->close());
   }
   outcome.totals = *std::move(totals);
-  outcome.warnings = (*source)->remarks();
+  outcome.warnings = source->remarks();
   if (outcome.totals.requests == 0)
     outcome.warnings.push_back(arguments.trace + ": has no requests to replay; check the file and --format");
   return outcome;

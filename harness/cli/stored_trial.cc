@@ -26,9 +26,8 @@ bool all_digits(const std::string& text) {
 Result<std::vector<oracle::Finding>> read_findings(db::Statement& rows) {
   std::vector<oracle::Finding> findings;
   while (true) {
-    const auto more = rows.step();
-    if (!more) return pass_on(more);
-    if (!*more) return findings;
+    TRY(const auto more, rows.step());
+    if (!more) return findings;
     findings.push_back(finding_of(rows.text(0), rows.text(1), rows.text(2), rows.text(3), rows.text(4)));
   }
 }
@@ -61,11 +60,10 @@ class Reader {
       : database_(std::move(database)), arguments_(arguments) {}
 
   Result<StoredTrial> read() {
-    if (const auto found = read_trial(); !found) return pass_on(found);
-    if (const auto found = read_recording(); !found) return pass_on(found);
-    const auto schema = db::query_integer(database_.handle(), "PRAGMA user_version");
-    if (!schema) return pass_on(schema);
-    if (*schema >= kExploringSchema) {
+    TRY(read_trial());
+    TRY(read_recording());
+    TRY(const auto schema, db::query_integer(database_.handle(), "PRAGMA user_version"));
+    if (schema >= kExploringSchema) {
       const auto states = count("SELECT count(*) FROM crash_state WHERE trial_id = ?");
       const auto strategies = count("SELECT count(*) FROM coverage WHERE trial_id = ?");
       if (!states || !strategies) return pass_on(!states ? states : strategies);
@@ -76,76 +74,69 @@ class Reader {
       if (trial_.state.empty() || trial_.state == "cut") return with_own_findings();
       return std::move(trial_);
     }
-    if (const auto found = read_state(); !found) return pass_on(found);
-    if (const auto found = read_states(); !found) return pass_on(found);
+    TRY(read_state());
+    TRY(read_states());
     return std::move(trial_);
   }
 
  private:
   Result<std::int64_t> count(const char* sql) {
-    auto row = db::Statement::prepare(database_.handle(), sql);
-    if (!row) return pass_on(row);
-    const auto more = row->bind(trial_.id).step();
-    if (!more) return pass_on(more);
-    return row->integer(0);
+    TRY(auto row, db::Statement::prepare(database_.handle(), sql));
+    TRY(row.bind(trial_.id).step());
+    return row.integer(0);
   }
 
   Result<void> read_trial() {
     const bool by_id = all_digits(arguments_.trial);
-    auto row = db::Statement::prepare(
-        database_.handle(),
-        fmt::format("SELECT t.id, t.key, r.name, r.configuration, t.filesystem, t.verdict, t.summary "
-                    "FROM trial t JOIN run r ON r.id = t.run_id WHERE t.{} = ? "
-                    "ORDER BY t.id DESC LIMIT 1",
-                    by_id ? "id" : "key"));
-    if (!row) return pass_on(row);
-    const auto more = row->bind(arguments_.trial).step();
-    if (!more) return pass_on(more);
-    if (!*more) return nothing_found();
-    trial_.id = row->integer(0);
-    trial_.key = row->text(1);
-    trial_.campaign = row->text(2);
-    trial_.configuration = row->text(3);
+    TRY(auto row,
+        db::Statement::prepare(
+            database_.handle(),
+            fmt::format("SELECT t.id, t.key, r.name, r.configuration, t.filesystem, t.verdict, t.summary "
+                        "FROM trial t JOIN run r ON r.id = t.run_id WHERE t.{} = ? "
+                        "ORDER BY t.id DESC LIMIT 1",
+                        by_id ? "id" : "key")));
+    TRY(const auto more, row.bind(arguments_.trial).step());
+    if (!more) return nothing_found();
+    trial_.id = row.integer(0);
+    trial_.key = row.text(1);
+    trial_.campaign = row.text(2);
+    trial_.configuration = row.text(3);
     trial_.database = arguments_.database;
     const auto campaign = campaign::parse_campaign(trial_.configuration, trial_.campaign);
-    auto filesystem =
-        filesystem_of(campaign, arguments_.filesystem.empty() ? row->text(4) : arguments_.filesystem);
-    if (!filesystem) return pass_on(filesystem);
-    trial_.filesystem = std::move(*filesystem);
+    TRY(auto filesystem,
+        filesystem_of(campaign, arguments_.filesystem.empty() ? row.text(4) : arguments_.filesystem));
+    trial_.filesystem = std::move(filesystem);
     trial_.machine = planned_machine(campaign, trial_.key);
     trial_.virtual_time = campaign && campaign->virtual_time;
-    trial_.outcome = StoredOutcome{.verdict = row->text(5), .summary = row->text(6)};
+    trial_.outcome = StoredOutcome{.verdict = row.text(5), .summary = row.text(6)};
     return {};
   }
 
   Result<void> nothing_found() {
-    auto some =
-        db::Statement::prepare(database_.handle(), "SELECT id, key FROM trial ORDER BY id DESC LIMIT 3");
-    if (!some) return pass_on(some);
+    TRY(auto some,
+        db::Statement::prepare(database_.handle(), "SELECT id, key FROM trial ORDER BY id DESC LIMIT 3"));
     std::string list;
-    while (some->step().value_or(false))
-      list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", some->integer(0), some->text(1));
+    while (some.step().value_or(false))
+      list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", some.integer(0), some.text(1));
     return fail(arguments_.database, fmt::format("has no trial \"{}\"", arguments_.trial),
                 list.empty() ? "it has none at all" : "give an id or a key; the newest are " + list);
   }
 
   Result<void> read_recording() {
-    auto row = db::Statement::prepare(database_.handle(),
-                                      "SELECT path FROM artefact WHERE trial_id = ? AND kind = 'recording'");
-    if (!row) return pass_on(row);
-    const auto more = row->bind(trial_.id).step();
-    if (!more) return pass_on(more);
-    if (*more) trial_.recording = fs::absolute(database_.path()).parent_path() / row->text(0);
+    TRY(auto row,
+        db::Statement::prepare(database_.handle(),
+                               "SELECT path FROM artefact WHERE trial_id = ? AND kind = 'recording'"));
+    TRY(const auto more, row.bind(trial_.id).step());
+    if (more) trial_.recording = fs::absolute(database_.path()).parent_path() / row.text(0);
     return {};
   }
 
   Result<StoredTrial> with_own_findings() {
-    auto rows = db::Statement::prepare(
-        database_.handle(), "SELECT kind, tier, path, expected, found FROM finding WHERE trial_id = ?");
-    if (!rows) return pass_on(rows);
-    auto findings = read_findings(rows->bind(trial_.id));
-    if (!findings) return pass_on(findings);
-    trial_.outcome->findings = std::move(*findings);
+    TRY(auto rows,
+        db::Statement::prepare(database_.handle(),
+                               "SELECT kind, tier, path, expected, found FROM finding WHERE trial_id = ?"));
+    TRY(auto findings, read_findings(rows.bind(trial_.id)));
+    trial_.outcome->findings = std::move(findings);
     return std::move(trial_);
   }
 
@@ -153,49 +144,46 @@ class Reader {
   /// promises.
   Result<void> read_state() {
     trial_.outcome.reset();
-    auto row = db::Statement::prepare(
-        database_.handle(),
-        "SELECT id, name, verdict, summary, minimised_state, account FROM ("
-        "SELECT c.id, c.name, c.verdict, c.summary, f.id AS failure, f.account, "
-        // A recovery's is a state of the recording of that recovery.
-        "CASE WHEN instr(c.name, '/') > 0 AND instr(f.minimised_state, '/') = 0 AND f.minimised_state <> '' "
-        "THEN substr(c.name, 1, instr(c.name, '/')) || f.minimised_state ELSE f.minimised_state END "
-        "AS minimised_state "
-        "FROM crash_state c LEFT JOIN failure f ON f.crash_state_id = c.id WHERE c.trial_id = ?1) "
-        "WHERE CASE WHEN ?2 = '' THEN verdict NOT IN ('clean', 'replayed') ELSE ?2 IN (name, minimised_state) END "
-        "ORDER BY failure IS NULL, name = ?2 DESC, id LIMIT 1");
-    if (!row) return pass_on(row);
-    const auto more = row->bind(trial_.id, arguments_.state).step();
-    if (!more) return pass_on(more);
-    if (!*more) {
+    TRY(auto row,
+        db::Statement::prepare(
+            database_.handle(),
+            "SELECT id, name, verdict, summary, minimised_state, account FROM ("
+            "SELECT c.id, c.name, c.verdict, c.summary, f.id AS failure, f.account, "
+            // A recovery's is a state of the recording of that recovery.
+            "CASE WHEN instr(c.name, '/') > 0 AND instr(f.minimised_state, '/') = 0 AND f.minimised_state <> '' "
+            "THEN substr(c.name, 1, instr(c.name, '/')) || f.minimised_state ELSE f.minimised_state END "
+            "AS minimised_state "
+            "FROM crash_state c LEFT JOIN failure f ON f.crash_state_id = c.id WHERE c.trial_id = ?1) "
+            "WHERE CASE WHEN ?2 = '' THEN verdict NOT IN ('clean', 'replayed') ELSE ?2 IN (name, minimised_state) END "
+            "ORDER BY failure IS NULL, name = ?2 DESC, id LIMIT 1"));
+    TRY(const auto more, row.bind(trial_.id, arguments_.state).step());
+    if (!more) {
       if (arguments_.state.empty())
         return fail(trial_.key, "no state of this trial failed", "name one with --state");
       trial_.state = arguments_.state;  // it was not checked, which is not a reason not to
       return {};
     }
-    const bool small = !row->is_null(4) && !row->text(4).empty() && arguments_.state != row->text(1);
-    trial_.state = small ? row->text(4) : row->text(1);
-    trial_.outcome = StoredOutcome{.verdict = row->text(2), .summary = row->text(3), .account = row->text(5)};
-    auto rows = db::Statement::prepare(
-        database_.handle(), "SELECT kind, tier, path, expected, found FROM finding WHERE crash_state_id = ?");
-    if (!rows) return pass_on(rows);
-    auto findings = read_findings(rows->bind(row->integer(0)));
-    if (!findings) return pass_on(findings);
-    trial_.outcome->findings = std::move(*findings);
+    const bool small = !row.is_null(4) && !row.text(4).empty() && arguments_.state != row.text(1);
+    trial_.state = small ? row.text(4) : row.text(1);
+    trial_.outcome = StoredOutcome{.verdict = row.text(2), .summary = row.text(3), .account = row.text(5)};
+    TRY(auto rows, db::Statement::prepare(
+                       database_.handle(),
+                       "SELECT kind, tier, path, expected, found FROM finding WHERE crash_state_id = ?"));
+    TRY(auto findings, read_findings(rows.bind(row.integer(0))));
+    trial_.outcome->findings = std::move(findings);
     return {};
   }
 
   Result<void> read_states() {
-    auto rows = db::Statement::prepare(
-        database_.handle(),
-        "SELECT name, strategy, verdict, summary FROM crash_state WHERE trial_id = ? ORDER BY id");
-    if (!rows) return pass_on(rows);
-    rows->bind(trial_.id);
+    TRY(auto rows,
+        db::Statement::prepare(
+            database_.handle(),
+            "SELECT name, strategy, verdict, summary FROM crash_state WHERE trial_id = ? ORDER BY id"));
+    rows.bind(trial_.id);
     while (true) {
-      const auto more = rows->step();
-      if (!more) return pass_on(more);
-      if (!*more) return {};
-      trial_.states.push_back({rows->text(0), rows->text(1), rows->text(2), rows->text(3)});
+      TRY(const auto more, rows.step());
+      if (!more) return {};
+      trial_.states.push_back({rows.text(0), rows.text(1), rows.text(2), rows.text(3)});
     }
   }
 
@@ -209,24 +197,21 @@ Result<StoredTrial> of_recording(const TrialArguments& arguments) {
   if (!fs::exists(arguments.trial, error)) return fail(arguments.trial, "there is no such recording");
   if (arguments.filesystem.empty())
     return fail(arguments.trial, "a recording does not say what it is of", "add --fs NAME");
-  auto filesystem = adapters::load_adapter(arguments.filesystem);
-  if (!filesystem) return pass_on(filesystem);
+  TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
   return StoredTrial{.key = arguments.trial,
-                     .filesystem = std::move(*filesystem),
+                     .filesystem = std::move(filesystem),
                      .machine = arguments.machine,
                      .recording = arguments.trial,
                      .state = arguments.state.empty() ? "cut" : arguments.state};
 }
 
 Result<std::uint64_t> power_cut_event(const fs::path& recording) {
-  auto reader = record::RecordingReader::open(recording);
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, record::RecordingReader::open(recording));
   for (std::uint64_t ordinal = 0;; ++ordinal) {
-    const auto event = reader->next(record::PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event)
+    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    if (!event)
       return fail(recording.string(), "holds no power cut", "name a state with --state, for example w100-");
-    if ((*event)->kind == record::Kind::power && (*event)->detail == 0) return ordinal;
+    if (event->kind == record::Kind::power && event->detail == 0) return ordinal;
   }
 }
 
@@ -255,9 +240,8 @@ void add_trial_options(CLI::App& command, TrialArguments& arguments) {
 
 Result<StoredTrial> find_trial(const TrialArguments& arguments) {
   if (arguments.trial.ends_with(kRecordingEnd)) return of_recording(arguments);
-  auto database = db::Database::open(arguments.database, db::Database::Access::read_only);
-  if (!database) return pass_on(database);
-  return Reader(std::move(*database), arguments).read();
+  TRY(auto database, db::Database::open(arguments.database, db::Database::Access::read_only));
+  return Reader(std::move(database), arguments).read();
 }
 
 Result<OpenedState> open_state(const StoredTrial& trial) {
@@ -270,23 +254,19 @@ Result<OpenedState> open_state(const StoredTrial& trial) {
   std::string name = trial.state;
   if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
     opened.recovery_of = name.substr(0, slash);
-    auto recovery = recording_of_recovery(trial.recording, opened.recovery_of);
-    if (!recovery) return pass_on(recovery);
-    opened.recording = std::move(*recovery);
+    TRY(auto recovery, recording_of_recovery(trial.recording, opened.recovery_of));
+    opened.recording = std::move(recovery);
     name = name.substr(slash + 1);
   }
-  auto run = states::RunHistory::load(opened.recording);
-  if (!run) return pass_on(run);
-  opened.run = std::move(*run);
+  TRY(auto run, states::RunHistory::load(opened.recording));
+  opened.run = std::move(run);
   if (name.empty() || name == "cut") {
-    const auto event = power_cut_event(opened.recording);
-    if (!event) return pass_on(event);
-    opened.state = {.base = states::CrashState::Base::physical, .event = *event};
+    TRY(const auto event, power_cut_event(opened.recording));
+    opened.state = {.base = states::CrashState::Base::physical, .event = event};
     return opened;
   }
-  auto state = states::parse_crash_state(name);
-  if (!state) return pass_on(state);
-  opened.state = std::move(*state);
+  TRY(auto state, states::parse_crash_state(name));
+  opened.state = std::move(state);
   return opened;
 }
 

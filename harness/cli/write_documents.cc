@@ -26,10 +26,9 @@ Result<void> write_all(const fs::path& folder) {
   std::vector<const CLI::App*> pages = shown_subcommands(*app);
   pages.push_back(app.get());
   for (const CLI::App* page : pages)
-    if (auto done = write(folder / "man1" / (page_name(*app, *page) + ".1"), manual_page(*app, *page)); !done)
-      return done;
-  if (auto done = write(folder / "bash" / "headcrash", bash_completion(*app)); !done) return done;
-  if (auto done = write(folder / "zsh" / "_headcrash", zsh_completion(*app)); !done) return done;
+    TRY(write(folder / "man1" / (page_name(*app, *page) + ".1"), manual_page(*app, *page)));
+  TRY(write(folder / "bash" / "headcrash", bash_completion(*app)));
+  TRY(write(folder / "zsh" / "_headcrash", zsh_completion(*app)));
   return write(folder / "fish" / "headcrash.fish", fish_completion(*app));
 }
 

@@ -74,11 +74,10 @@ Result<std::unique_ptr<ServedDevice>> ServedDevice::start(const ServedDeviceSpec
       .socket = spec.socket.value_or(scratch / (spec.virtual_time ? "vhost.sock" : "nbd.sock")),
       .control_socket = spec.control_socket.value_or(scratch / "control.sock")};
   if (spec.virtual_time) server.argv = virtual_server(spec, server.socket, server.control_socket);
-  auto child =
-      spec.virtual_time ? ServerChild::start(server) : ServerChild::start_nbdkit(server, parameters_of(spec));
-  if (!child) return pass_on(child);
+  TRY(auto child, spec.virtual_time ? ServerChild::start(server)
+                                    : ServerChild::start_nbdkit(server, parameters_of(spec)));
   return std::unique_ptr<ServedDevice>(
-      new ServedDevice(std::make_unique<State>(State{std::move(*child), spec.virtual_time})));
+      new ServedDevice(std::make_unique<State>(State{std::move(child), spec.virtual_time})));
 }
 
 fs::path ServedDevice::socket() const {
@@ -92,8 +91,7 @@ ControlClient& ServedDevice::control() {
 }
 Result<void> ServedDevice::set_clock(const std::string& clock) {
   if (state_->virtual_time) return {};
-  const auto set = control().request({{"clock", clock}});
-  if (!set) return pass_on(set);
+  TRY(control().request({{"clock", clock}}));
   return {};
 }
 bool ServedDevice::alive() const {

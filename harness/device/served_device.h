@@ -24,7 +24,7 @@ struct ServedDeviceSpec {
   std::string
       tear{};  ///< what a cut leaves under the head (plugin/model/core/tear.h); empty: as the profile has it
   bool virtual_time = false;  ///< `clock` is not used then
-  double charge = 0;          ///< with it: of the guest's processor time (plugin/servers/timetravel/calendar.h)
+  double charge = 0;  ///< with it: of the guest's processor time (plugin/servers/timetravel/calendar.h)
   std::string clock = "real";
   std::uint64_t seed = 1;
   std::string cut;                                 ///< trigger in text form; empty for none

@@ -67,11 +67,10 @@ Result<std::unique_ptr<ServerChild>> ServerChild::start_nbdkit(Spec spec,
 
 Result<std::unique_ptr<ServerChild>> ServerChild::start(const Spec& spec) {
   for (const fs::path& path : {spec.socket, spec.control_socket}) {
-    if (const auto free = base::make_way_for_socket(path); !free) return pass_on(free);
+    TRY(base::make_way_for_socket(path));
   }
-  auto started = start_process(spec);
-  if (!started) return pass_on(started);
-  std::unique_ptr<ServerChild> child(new ServerChild(spec, std::move(*started)));
+  TRY(auto started, start_process(spec));
+  std::unique_ptr<ServerChild> child(new ServerChild(spec, std::move(started)));
   const auto deadline = steady_clock::now() + kStartLimit;
   while (true) {
     Result<ControlClient> control = ControlClient::connect(spec.control_socket);

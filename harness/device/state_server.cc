@@ -87,14 +87,13 @@ Result<std::unique_ptr<StateServer>> StateServer::start(std::size_t stages, cons
   std::vector<std::string> parameters{fmt::format("states={}", stages)};
   const fs::path sockets = scratch / "virtual";
   if (virtual_time) parameters.push_back("virtual-time=" + sockets.string());
-  auto child = ServerChild::start_nbdkit({.subject = "the server of crash states",
-                                          .scratch = scratch,
-                                          .socket = scratch / "states.sock",
-                                          .control_socket = scratch / "states-control.sock"},
-                                         parameters);
-  if (!child) return pass_on(child);
+  TRY(auto child, ServerChild::start_nbdkit({.subject = "the server of crash states",
+                                             .scratch = scratch,
+                                             .socket = scratch / "states.sock",
+                                             .control_socket = scratch / "states-control.sock"},
+                                            parameters));
   auto state = std::make_unique<State>();
-  state->child = std::move(*child);
+  state->child = std::move(child);
   state->virtual_sockets = sockets;
   return std::unique_ptr<StateServer>(new StateServer(std::move(state)));
 }
@@ -133,27 +132,23 @@ Result<LoadedStage> StateServer::load(const StageLoad& load) {
   if (!load.machine.empty())
     order["machine"] = fs::exists(load.machine) ? fs::absolute(load.machine).string() : load.machine;
   if (!load.faults.empty()) order["faults"] = load.faults;
-  const auto answer = state_->request(order);
-  if (!answer) return pass_on(answer);
-  return LoadedStage{answer->at("nonce"), answer->at("sectors"), number_of(answer->at("digest"))};
+  TRY(const auto answer, state_->request(order));
+  return LoadedStage{answer.at("nonce"), answer.at("sectors"), number_of(answer.at("digest"))};
 }
 
 Result<std::uint64_t> StateServer::seal(std::size_t stage) {
-  const auto answer = state_->request({{"state", "seal"}, {"stage", stage}});
-  if (!answer) return pass_on(answer);
-  return answer->at("events").get<std::uint64_t>();
+  TRY(const auto answer, state_->request({{"state", "seal"}, {"stage", stage}}));
+  return answer.at("events").get<std::uint64_t>();
 }
 
 Result<void> StateServer::mark(std::size_t stage, const std::string& text) {
-  const auto answer = state_->request({{"state", "mark"}, {"stage", stage}, {"text", text}});
-  if (!answer) return pass_on(answer);
+  TRY(state_->request({{"state", "mark"}, {"stage", stage}, {"text", text}}));
   return {};
 }
 
 Result<std::uint64_t> StateServer::digest(std::size_t stage) {
-  const auto answer = state_->request({{"state", "digest"}, {"stage", stage}});
-  if (!answer) return pass_on(answer);
-  return number_of(answer->at("digest"));
+  TRY(const auto answer, state_->request({{"state", "digest"}, {"stage", stage}}));
+  return number_of(answer.at("digest"));
 }
 
 Result<nlohmann::json> StateServer::status(std::size_t stage) {

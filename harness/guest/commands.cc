@@ -242,8 +242,7 @@ std::string_view event_of(workload::Outcome outcome) {
 // A persistence point is written to the marks disk first: a recording then knows every one the harness can
 // know.
 Answer run(const json& request, const Sender& send) {
-  const auto operations = parse_operations(request.at("operations"));
-  if (!operations) return tl::unexpected(operations.error());
+  TRY(const auto operations, parse_operations(request.at("operations")));
   const std::string mark_path = text_of(request, "mark");
   MarkDisk mark;
   if (!mark_path.empty()) {
@@ -254,7 +253,7 @@ Answer run(const json& request, const Sender& send) {
   const RunReports reports{
       .persisted = [&](std::size_t operation) -> VfsResult<void> {
         if (!mark_path.empty()) {
-          if (const auto marked = mark.write(workload::persisted_mark(operation)); !marked) return marked;
+          TRY(mark.write(workload::persisted_mark(operation)));
         }
         send({{"event", "persisted"}, {"operation", operation}});
         return {};
@@ -264,7 +263,7 @@ Answer run(const json& request, const Sender& send) {
             send({{"event", event_of(outcome)}, {"operation", operation}, {"errno", error}});
           }};
   const RunEnd end =
-      run_operations(*operations, vfs, reports,
+      run_operations(operations, vfs, reports,
                      {.skipped_before = request.value("skipped_before", false),
                       .continue_after_failure = request.value("continue_after_failure", false)});
   if (end.report_error != 0) return refuse(mark_path, Errno{.value = end.report_error});
@@ -324,14 +323,13 @@ Answer timed_phase(const json& request, const Sender&) {
   const auto arguments =
       timed::arguments_of(**workload, false, request.at("arguments").get<timed::Arguments>(), "arguments");
   if (!arguments) return tl::unexpected(Refusal{.text = arguments.error().message()});
-  const auto seed = decimal(text_of(request, "seed"), "seed");
-  if (!seed) return tl::unexpected(seed.error());
+  TRY(const auto seed, decimal(text_of(request, "seed"), "seed"));
   const auto phases = (*workload)->phases(*arguments);
   const auto number = request.at("phase").get<std::size_t>();
   if (number >= phases.size())
     return tl::unexpected(Refusal{.text = fmt::format("{} has {} phases", (*workload)->name, phases.size())});
   PosixVfs vfs(text_of(request, "root"));
-  const auto measured = run_timed_phase(phases[number], *arguments, *seed, vfs,
+  const auto measured = run_timed_phase(phases[number], *arguments, seed, vfs,
                                         request.contains("clock-disk") ? text_of(request, "clock-disk") : "");
   if (!measured) return refuse("phase " + phases[number].name, measured.error());
   json answer{{"elapsed_ns", measured->elapsed_ns},

@@ -226,11 +226,10 @@ struct Pending {
 
 // In reverse, so that the first name is on top of the stack.
 VfsResult<void> push_children(Vfs& vfs, const std::string& folder, std::vector<Pending>& stack) {
-  auto children = vfs.list(folder);
-  if (!children) return tl::unexpected(children.error());
-  std::sort(children->begin(), children->end(),
+  TRY(auto children, vfs.list(folder));
+  std::sort(children.begin(), children.end(),
             [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name > b.name; });
-  for (const DirectoryEntry& child : *children) {
+  for (const DirectoryEntry& child : children) {
     stack.push_back({.path = folder.empty() ? child.name : folder + "/" + child.name, .type = child.type});
   }
   return {};

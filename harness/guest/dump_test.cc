@@ -31,8 +31,7 @@ class DumpTest : public testing::Test {
   }
   std::vector<json> dump(const DumpLimits& limits = {}) {
     std::vector<json> entries;
-    const auto count = dump_tree(
-        vfs_, [&](const json& entry) { entries.push_back(entry); }, limits);
+    const auto count = dump_tree(vfs_, [&](const json& entry) { entries.push_back(entry); }, limits);
     EXPECT_TRUE(count);
     EXPECT_EQ(count.value_or(0), entries.size());
     return entries;

@@ -181,18 +181,17 @@ VfsResult<ProgramEnd> run_program(const Program& program) {
   if (program.argv.empty()) return tl::unexpected(Errno{.value = EINVAL});
   reap_orphans();
   const auto start = Clock::now();
-  auto child = spawn(program);
-  if (!child) return tl::unexpected(child.error());
+  TRY(auto child, spawn(program));
 
   ProgramEnd end;
-  bool ended = watch(*child, end, start + program.timeout, program.on_output);
+  bool ended = watch(child, end, start + program.timeout, program.on_output);
   if (!ended) {
     end.timed_out = !end.refused;
-    ::kill(-child->pid, SIGKILL);
-    ended = watch(*child, end, Clock::now() + kKillGrace);
+    ::kill(-child.pid, SIGKILL);
+    ended = watch(child, end, Clock::now() + kKillGrace);
   }
   int status = 0;
-  if (ended && ::waitpid(child->pid, &status, 0) == child->pid && WIFEXITED(status)) {
+  if (ended && ::waitpid(child.pid, &status, 0) == child.pid && WIFEXITED(status)) {
     end.exit = WEXITSTATUS(status);
   } else {
     end.exit = 128 + (ended && WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL);

@@ -51,9 +51,8 @@ TEST(RunProgram, ReapsOrphansWhileAProgramRuns) {
   const TemporaryFolder folder;
   const std::string pid = (folder.path() / "pid").string();
   const ProgramEnd end = run({"sh", "-c",
-                              "(sleep 0.2 & echo $! > " + pid +
-                                  "); for i in $(seq 100); do kill -0 $(cat " + pid +
-                                  ") 2>/dev/null || exit 0; sleep 0.05; done; exit 7"});
+                              "(sleep 0.2 & echo $! > " + pid + "); for i in $(seq 100); do kill -0 $(cat " +
+                                  pid + ") 2>/dev/null || exit 0; sleep 0.05; done; exit 7"});
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   EXPECT_EQ(end.exit, 0) << "the orphan is a zombie that nothing reaps";
 }

@@ -185,13 +185,11 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
   if (const auto meant = is_meant(request, look.source); !meant) return tl::unexpected(meant.error());
   json answer{{"verify_ms", watch.ms()}};
   const bool use = request.value("use", false);
-  const auto first = look_once(look, use && !look.twice, EntryBatches(send), answer);
-  if (!first) return tl::unexpected(first.error());
+  TRY(const auto first, look_once(look, use && !look.twice, EntryBatches(send), answer));
   if (look.twice && answer["mounted"].get<bool>()) {
     json second;
-    const auto seen = look_once(look, use, EntryBatches(nullptr), second);
-    if (!seen) return tl::unexpected(seen.error());
-    second["difference"] = first->difference(*seen);
+    TRY(const auto seen, look_once(look, use, EntryBatches(nullptr), second));
+    second["difference"] = first.difference(seen);
     answer["again"] = std::move(second);
   }
   return answer;

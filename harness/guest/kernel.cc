@@ -56,8 +56,7 @@ std::map<std::string, std::string>& changed_settings() {
 
 std::string printable(const char* bytes, std::size_t count) {
   std::string text(bytes, ::strnlen(bytes, count));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text;
 }
 
@@ -112,7 +111,7 @@ VfsResult<void> mount_again(const std::string& target) {
   const auto found = mounts().find(target);
   if (found == mounts().end()) return refuse(ENOTSUP);
   const Mount mount = found->second;
-  if (const auto unmounted = unmount_file_system(target); !unmounted) return unmounted;
+  TRY(unmount_file_system(target));
   return mount_file_system(mount.source, target, mount.type, mount.options);
 }
 

@@ -89,7 +89,7 @@ FileType type_of(mode_t mode, dev_t device) {
 
 FileType type_of_entry(int folder, const dirent& entry) {
   if (entry.d_type != DT_UNKNOWN && entry.d_type != DT_CHR) return type_of(DTTOIF(entry.d_type), 0);
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return FileType::other;
   return type_of(status.st_mode, status.st_rdev);
 }
@@ -123,7 +123,7 @@ VfsResult<void> sync_mapping(const Mapping& mapping) {
 
 VfsResult<void> with_mapping(FileHandle file, std::uint64_t offset, std::uint64_t length, auto&& act) {
   if (length == 0) return {};
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor(file), &status) != 0) return refuse(errno);
   if (!fits_offset(offset, length) || offset + length > static_cast<std::uint64_t>(status.st_size))
     return refuse(EINVAL);
@@ -484,7 +484,7 @@ VfsResult<void> PosixVfs::remove_subvolume(std::string_view path) {
 std::uint64_t PosixVfs::number_of(std::uint32_t major, std::uint32_t minor, std::uint64_t inode) {
   constexpr unsigned kInodeBits = 48;
   const std::lock_guard lock(devices_mutex_);
-  struct statx root {};
+  struct statx root{};
   if (devices_.empty() && ::statx(AT_FDCWD, root_.c_str(), 0, STATX_INO, &root) == 0)
     devices_[{root.stx_dev_major, root.stx_dev_minor}] = 0;
   const std::uint64_t device = devices_.try_emplace({major, minor}, devices_.size()).first->second;
@@ -494,7 +494,7 @@ std::uint64_t PosixVfs::number_of(std::uint32_t major, std::uint32_t minor, std:
 VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
   const auto full = resolve(path);
   if (!full) return refuse(full.error().value);
-  struct statx status {};
+  struct statx status{};
   if (::statx(AT_FDCWD, full->c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status) != 0)
     return refuse(errno);
   const auto ns = [](const statx_timestamp& time) { return time.tv_sec * kNsPerSecond + time.tv_nsec; };
@@ -530,8 +530,7 @@ VfsResult<void> PosixVfs::set_attributes(std::string_view path, const AttributeC
     if (::lchown(full->c_str(), changes.user.value_or(kAsItIs), changes.group.value_or(kAsItIs)) != 0)
       return refuse(errno);
   }
-  if (changes.mode)
-    if (auto done = chmod(path, *changes.mode); !done) return done;
+  if (changes.mode) TRY(chmod(path, *changes.mode));
   if (!changes.accessed_ns && !changes.modified_ns) return {};
   const auto full = resolve(path);
   if (!full) return refuse(full.error().value);
@@ -629,7 +628,7 @@ VfsResult<void> PosixVfs::syncfs() {
 }
 
 VfsResult<SpaceStatus> PosixVfs::space() {
-  struct statvfs status {};
+  struct statvfs status{};
   if (::statvfs(root_.c_str(), &status) != 0) return refuse(errno);
   return SpaceStatus{.total_bytes = status.f_blocks * status.f_frsize,
                      .free_bytes = status.f_bfree * status.f_frsize,

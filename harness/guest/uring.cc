@@ -87,7 +87,7 @@ class Ring {
 
 VfsResult<void> write_by_uring(int file, std::uint64_t offset, std::span<const std::byte> data) {
   Ring ring;
-  if (const auto opened = ring.open(); !opened) return opened;
+  TRY(ring.open());
   while (!data.empty()) {
     const auto written = ring.write(file, offset, data);
     if (!written) return refuse(written.error().value);

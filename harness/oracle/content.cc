@@ -208,8 +208,9 @@ bool shows_a_hole(const Held& held, std::uint64_t block) {
   const auto stamped = static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
   workload::write_stamp({held.file, held.version, stamped}, stamp);
   const auto end = std::min<std::uint32_t>(held.hole.end, held.bytes);
-  return held.hole.first < end && std::any_of(stamp.begin() + held.hole.first, stamp.begin() + end,
-                                              [](std::byte each) { return each != std::byte{0}; });
+  return held.hole.first < end && std::any_of(
+                                      stamp.begin() + held.hole.first, stamp.begin() + end,
+                                      [](std::byte each) { return each != std::byte{0}; });
 }
 
 /// True if the observed first bytes can be a permitted content that ends inside the block, or one that was

@@ -242,7 +242,7 @@ Result<void> Follower::change_inode(const Operation& operation) {
 
 Result<void> Follower::step(const Operation& operation) {
   begin(operation, false);
-  if (const auto acted = act(operation); !acted) return acted;
+  TRY(act(operation));
   if (!conflict_) return {};
   return fail(
       subject(),
@@ -352,7 +352,7 @@ Result<WorkloadHistory> follow_operations(std::span<const Operation> operations,
       follower.step_over(operations[i], failed->outcome);
       continue;
     }
-    if (const auto stepped = follower.step(operations[i]); !stepped) return pass_on(stepped);
+    TRY(follower.step(operations[i]));
   }
   return follower.take();
 }

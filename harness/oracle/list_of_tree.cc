@@ -40,7 +40,7 @@ class Writer {
       operations_.push_back({.kind = Kind::link, .path = first->second, .target = object.path});
       return {};
     }
-    if (const auto made = make(object); !made) return made;
+    TRY(make(object));
     for (const auto& [name, value] : object.attributes)
       operations_.push_back({.kind = Kind::setxattr, .path = object.path, .attribute = name, .value = value});
     set_inode(object);
@@ -150,8 +150,7 @@ Result<std::vector<Operation>> list_of_tree(const std::vector<ObservedObject>& t
     if (!is_lost_and_found(each.path)) in_order.push_back(&each);
   std::ranges::sort(in_order, {}, &ObservedObject::path);  // what a path begins with comes first
   Writer writer(list);
-  for (const ObservedObject* each : in_order)
-    if (const auto added = writer.add(*each); !added) return pass_on(added);
+  for (const ObservedObject* each : in_order) TRY(writer.add(*each));
   return writer.take();
 }
 

@@ -315,7 +315,7 @@ bool lose_attribute(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree)
 
 /// Something with a value that was set and made persistent, and has not been set since.
 template <typename Value>
-bool change_fact(std::optional<Value> ObservedObject::*fact, Laboratory& lab, const ReferenceModel::Cut& cut,
+bool change_fact(std::optional<Value> ObservedObject::* fact, Laboratory& lab, const ReferenceModel::Cut& cut,
                  Tree& tree) {
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     ObservedObject* object = find(tree, pinned.path);

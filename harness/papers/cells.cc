@@ -19,12 +19,11 @@ double elapsed_of(const WorkloadOutcome& outcome) {
 }
 
 Result<WorkloadOutcome> execute(const Cell& cell, std::size_t number) {
-  const auto machine = ModelledMachine::start(cell.setup.machine);
-  if (!machine) return pass_on(machine);
+  TRY(const auto machine, ModelledMachine::start(cell.setup.machine));
   WorkloadRun run = cell.run;
   run.begins_after_ns = number * kBetweenBeginnings;
   run.verify = cell.run.verify && number == 0;
-  return run_workload(**machine, run);
+  return run_workload(*machine, run);
 }
 
 /// Its executions side by side: each has a machine of its own.

@@ -20,8 +20,8 @@ Result<void> copy_kept(const states::StateImage& cache, std::uint64_t lba, std::
   while (sectors > 0) {
     const std::uint64_t piece = std::min(sectors, kPieceSectors);
     bytes.resize(piece * model::kSectorBytes);
-    if (auto read = cache.read(lba, bytes); !read) return read;
-    if (auto written = store.write(lba, bytes); !written) return written;
+    TRY(cache.read(lba, bytes));
+    TRY(store.write(lba, bytes));
     lba += piece;
     sectors -= piece;
   }
@@ -68,7 +68,7 @@ Result<void> write_again(const states::StateImage& cache, const std::vector<std:
   for (std::size_t i = 0; i < dirty.size();) {
     std::size_t end = i + 1;
     while (end < dirty.size() && dirty[end] == dirty[end - 1] + 1) ++end;
-    if (auto copied = copy_kept(cache, dirty[i], end - i, device); !copied) return copied;
+    TRY(copy_kept(cache, dirty[i], end - i, device));
     i = end;
   }
   return {};
@@ -85,13 +85,11 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
   for (std::size_t at = 0; at < devices.size(); ++at) {
     const auto id = static_cast<model::DeviceId>(at);
     if (!devices[id].medium) continue;
-    const auto image = run->image(state, id);
-    if (!image) return pass_on(image);
-    auto drive = std::make_shared<states::OverlayStore>(*image, kKeptBytesMost);
+    TRY(const auto image, run->image(state, id));
+    auto drive = std::make_shared<states::OverlayStore>(image, kKeptBytesMost);
     if (id > 0 && has_cache(id - 1)) {  // ids count depth first
-      const auto kept = run->image(state, id - 1);
-      if (!kept) return pass_on(kept);
-      if (auto written = copy_all_kept(*kept, *drive); !written) return pass_on(written);
+      TRY(const auto kept, run->image(state, id - 1));
+      TRY(copy_all_kept(kept, *drive));
     }
     found.media.leaves.push_back(std::move(drive));
   }

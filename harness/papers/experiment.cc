@@ -181,7 +181,7 @@ std::size_t ExperimentOutcome::failed() const {
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
   const auto parts = parts_of(options.name);
   if (parts.empty()) return unknown(options.name, names_of(known_experiments()));
-  if (auto good = check_parameters(options, parts); !good) return pass_on(good);
+  TRY(check_parameters(options, parts));
   const double begun_at_s = cpu_seconds_here();
   const auto begun_at = std::chrono::steady_clock::now();
   Cells cells({.seed = options.seed,
@@ -222,12 +222,12 @@ Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outco
                                        .accelerator = ""});
   if (!run) return run;
   for (const Cell& cell : outcome.cells) {
-    if (auto kept = database.record_trial(*run, record_of(cell, at)); !kept) return kept;
+    TRY(database.record_trial(*run, record_of(cell, at)));
   }
   db::ClaimRecords records;
   for (const ClaimAnswer& answer : outcome.answers) add(records, answer);
-  if (auto kept = database.record_claims(*run, records); !kept) return pass_on(kept);
-  if (auto finished = database.finish_run(*run); !finished) return pass_on(finished);
+  TRY(database.record_claims(*run, records));
+  TRY(database.finish_run(*run));
   return run;
 }
 

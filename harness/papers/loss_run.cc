@@ -380,11 +380,9 @@ class LossRun {
 }  // namespace
 
 VfsResult<void> make_loss_files(Vfs& vfs) {
-  for (std::uint64_t i = 0; i < kFolders; ++i)
-    if (auto made = vfs.mkdir(folder_of(i), 0755); !made) return made;
-  for (std::uint64_t i = 0; i < kLogs; ++i)
-    if (auto made = make_file(vfs, fmt::format("log{}", i), i, 0); !made) return made;
-  if (auto made = make_file(vfs, "written", 1, kOverwrittenBlocks * kChangedBlockBytes); !made) return made;
+  for (std::uint64_t i = 0; i < kFolders; ++i) TRY(vfs.mkdir(folder_of(i), 0755));
+  for (std::uint64_t i = 0; i < kLogs; ++i) TRY(make_file(vfs, fmt::format("log{}", i), i, 0));
+  TRY(make_file(vfs, "written", 1, kOverwrittenBlocks * kChangedBlockBytes));
   return make_file(vfs, "read", 2, kReadBytes);
 }
 

@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
+#include "fs-adapters/registry.h"
 #include "fs-adapters/substrate/os/device_stores.h"
 #include "fs-adapters/substrate/os/fiber_store.h"
 #include "fs-adapters/substrate/os/memory_machine.h"
-#include "fs-adapters/registry.h"
 #include "plugin/base/invariant.h"
 #include "plugin/media/memory_overlay.h"
 #include "plugin/media/memory_store.h"
@@ -73,9 +73,7 @@ Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
   for (std::size_t at = 0; at < bytes.size();) {
     std::size_t end = at;
     while (end < bytes.size() && differs(end)) end = std::min(end + kPiece, bytes.size());
-    if (end > at)
-      if (auto done = store.write(lba + at / model::kSectorBytes, bytes.subspan(at, end - at)); !done)
-        return done;
+    if (end > at) TRY(store.write(lba + at / model::kSectorBytes, bytes.subspan(at, end - at)));
     at = end + kPiece;
   }
   return {};
@@ -106,26 +104,25 @@ Result<std::unique_ptr<model::SectorStore>> medium_over(std::shared_ptr<const mo
 }  // namespace
 
 Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_view system) {
-  const auto found = adapters::find_system(type, system);
-  if (!found) return pass_on(found);
+  TRY(const auto found, adapters::find_system(type, system));
   ModelledMachineOptions options;
-  options.system = std::shared_ptr<const adapters::SystemUnderTest>(std::shared_ptr<void>(), *found);
+  options.system = std::shared_ptr<const adapters::SystemUnderTest>(std::shared_ptr<void>(), found);
   return options;
 }
 
 Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(const ModelledMachineOptions& options) {
   invariant(options.system != nullptr, "a modelled machine needs a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
-  if (auto assembled = machine->assemble(); !assembled) return pass_on(assembled);
+  TRY(machine->assemble());
   machine->start_system();
-  if (auto mounted = machine->mount(); !mounted) return pass_on(mounted);
+  TRY(machine->mount());
   return machine;
 }
 
 Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(const ModelledMachineOptions& options) {
   invariant(options.system != nullptr, "an image needs a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
-  if (auto assembled = machine->assemble(Contents::grown); !assembled) return pass_on(assembled);
+  TRY(machine->assemble(Contents::grown));
   profiles::shut_down(machine->built_);
   auto stores = std::move(machine->stores_);
   auto image = std::make_shared<MachineImage>();
@@ -148,13 +145,12 @@ Result<std::unique_ptr<ModelledMachine>> ModelledMachine::found_cut(const Modell
   ModelledMachineOptions as_found = options;
   as_found.image = std::make_shared<MachineImage>(found.media);
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(std::move(as_found)));
-  if (auto assembled = machine->assemble(); !assembled) return pass_on(assembled);
+  TRY(machine->assemble());
   if (const model::Array* const array = machine->array())
     if (const auto refused = array->status().refused)
       return fail(options.profile, "does not start: " + *refused,
                   "set accept-dirty-degraded in the array's profile to take what is there");
-  if (found.write_back)
-    if (auto written = machine->write_uncounted(0, found.write_back); !written) return pass_on(written);
+  if (found.write_back) TRY(machine->write_uncounted(0, found.write_back));
   machine->built_.machine->simulation().run_until(machine->now() + found.start_ns);
   return machine;
 }
@@ -188,27 +184,25 @@ Result<void> ModelledMachine::assemble(Contents contents) {
   std::vector<MachineDisk> wanted{{options_.profile, options_.size_bytes, options_.write_cache}};
   wanted.insert(wanted.end(), options_.more_disks.begin(), options_.more_disks.end());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    auto stack = profiles::load_stack(wanted[i].profile);
-    if (!stack) return pass_on(stack);
+    TRY(auto stack, profiles::load_stack(wanted[i].profile));
     devices.push_back({.name = fmt::format("hd{}", i),
-                       .stack = options_.drive_queue ? with_queue(**stack, *options_.drive_queue) : *stack,
+                       .stack = options_.drive_queue ? with_queue(*stack, *options_.drive_queue) : stack,
                        .size_bytes = wanted[i].size_bytes,
                        .write_cache = wanted[i].write_cache});
   }
-  const auto plan = profiles::plan(devices);
-  if (!plan) return pass_on(plan);
+  TRY(const auto plan, profiles::plan(devices));
   const std::size_t used = options_.system->description().devices;
   if (wanted.size() < used)
     return fail(options_.system->full_name(), "has its log on a device of its own, which the machine lacks",
                 "name it as the first of more_disks");
-  if (auto opened = open_stores(*plan); !opened) return opened;
+  TRY(open_stores(plan));
   // One drive holds what its host sees, whatever cache is between them; an array does not.
   arrays_.resize(used);
   if (makes_image) {
     std::vector<std::unique_ptr<model::SectorStore>> flat(used);
     std::vector<os::DeviceStores::Part> parts;
     for (std::size_t i = 0; i < used; ++i) {
-      const std::uint64_t sectors = plan->all[host_devices_[i]].sectors;
+      const std::uint64_t sectors = plan.all[host_devices_[i]].sectors;
       if (leaves_[i].size() > 1) {
         auto made = medium_over(options_.image ? options_.image->arrays.at(i) : nullptr, sectors);
         if (!made) return pass_on(made);
@@ -218,11 +212,11 @@ Result<void> ModelledMachine::assemble(Contents contents) {
       parts.push_back({.store = flat[i] ? flat[i].get() : drive, .sectors = sectors});
     }
     os::DeviceStores image(parts);
-    if (auto made = make_image(image, used > 1 ? parts[1].sectors : 0); !made) return made;
+    TRY(make_image(image, used > 1 ? parts[1].sectors : 0));
     for (std::size_t i = 0; i < used; ++i)
       if (const auto array = std::move(flat[i])) arrays_[i] = packed(*array);
   }
-  auto built = profiles::build(*plan, observer_,
+  auto built = profiles::build(plan, observer_,
                                {.seed = options_.seed,
                                 .store =
                                     [this](model::DeviceId id) {
@@ -237,7 +231,7 @@ Result<void> ModelledMachine::assemble(Contents contents) {
     disks_.push_back(std::make_unique<os::ModelDisk>(*built_.machine, i));
   for (std::size_t i = 0; i < used; ++i) {
     if (!arrays_[i]) continue;
-    if (auto loaded = load(i, *arrays_[i]); !loaded) return loaded;
+    TRY(load(i, *arrays_[i]));
     if (contents != Contents::grown) arrays_[i].reset();
   }
   count_kinds();
@@ -248,7 +242,7 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
   if (!options_.image) {
     adapters::Settings settings = options_.mkfs;
     settings.insert(options_.system->description().mkfs.begin(), options_.system->description().mkfs.end());
-    if (const auto made = options_.system->type().mkfs(image, settings); !made) return pass_on(made);
+    TRY(options_.system->type().mkfs(image, settings));
   }
   if (!options_.populate && !options_.populate_with_zeroes) return {};
   os::SystemOptions how = system_options();
@@ -425,10 +419,10 @@ Result<std::uint64_t> ModelledMachine::repair(bool fast) {
 Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions& options) {
   invariant(options.system != nullptr && !options.image, "mkfs is for a blank device");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
-  if (auto assembled = machine->assemble(Contents::blank); !assembled) return pass_on(assembled);
+  TRY(machine->assemble(Contents::blank));
   machine->start_system();
   RecoveryStep step;
-  const auto made = machine->as_step(step, [&] {
+  TRY(machine->as_step(step, [&] {
     Result<void> done;
     machine->system_->run_as(machine->operator_, [&] {
       CheckedStore store(*machine->system_, options.check_sectors);
@@ -436,8 +430,7 @@ Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions&
         done = pass_on(formatted);
     });
     return done;
-  });
-  if (!made) return pass_on(made);
+  }));
   return step;
 }
 
@@ -453,13 +446,12 @@ Result<Recovery> ModelledMachine::recover(Repair when) {
     end_system();
     start_system();
   }
-  const auto repaired = as_step(recovery.repair, [&]() -> Result<void> {
+  TRY(as_step(recovery.repair, [&]() -> Result<void> {
     const auto findings = repair(when == Repair::fast);
     if (!findings) return pass_on(findings);
     recovery.findings = *findings;
     return {};
-  });
-  if (!repaired) return pass_on(repaired);
+  }));
   if (auto mounted = as_step(recovery.mount, [this] { return mount(); }); !mounted) return pass_on(mounted);
   return recovery;
 }

@@ -35,9 +35,9 @@
 #include "fs-adapters/system_under_test.h"
 #include "harness/papers/i486_33.h"
 #include "plugin/media/packed_store.h"
+#include "plugin/model/core/null_observer.h"
 #include "plugin/model/disk/disk_profile.h"
 #include "plugin/model/faults/faults.h"
-#include "plugin/model/core/null_observer.h"
 #include "plugin/profiles/build.h"
 
 namespace headcrash::experiment {

@@ -29,10 +29,9 @@ ModelledMachineOptions small_machine(const char* system, const char* profile = "
 
 VfsResult<void> make(Vfs& vfs, const std::string& name, std::size_t bytes = 8192) {
   const std::vector<std::byte> data(bytes, std::byte{0x5a});
-  const auto file = vfs.open(name, {.create = true});
-  if (!file) return tl::unexpected(file.error());
-  const auto written = vfs.pwrite(*file, 0, data);
-  const auto closed = vfs.close(*file);
+  TRY(const auto file, vfs.open(name, {.create = true}));
+  const auto written = vfs.pwrite(file, 0, data);
+  const auto closed = vfs.close(file);
   return written ? closed : written;
 }
 
@@ -316,10 +315,9 @@ TEST(ModelledMachine, AnImageThatIsGrownHasBoth) {
     const auto small = taken(ModelledMachine::image_of(options));
     options.image = small;
     options.populate = [](Vfs& vfs) -> VfsResult<void> {
-      const auto file = vfs.open("emptied", {});
-      if (!file) return tl::unexpected(file.error());
-      if (auto written = vfs.pwrite(*file, 0, std::vector<std::byte>(64 << 10)); !written) return written;
-      if (auto closed = vfs.close(*file); !closed) return closed;
+      TRY(const auto file, vfs.open("emptied", {}));
+      TRY(vfs.pwrite(file, 0, std::vector<std::byte>(64 << 10)));
+      TRY(vfs.close(file));
       return make(vfs, "second", 64 << 10);
     };
     const auto grown = taken(ModelledMachine::image_of(options));

@@ -18,12 +18,11 @@ std::string folder(std::uint64_t number) {
 VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number, std::uint64_t bytes) {
   constexpr std::uint64_t kUnit = 64 << 10;
   const std::vector<std::byte> data(std::min(bytes, kUnit), static_cast<std::byte>(number));
-  const auto file = vfs.open(path, {.create = true, .exclusive = true});
-  if (!file) return tl::unexpected(file.error());
+  TRY(const auto file, vfs.open(path, {.create = true, .exclusive = true}));
   VfsResult<void> written;
   for (std::uint64_t at = 0; written && at < bytes; at += kUnit)
-    written = vfs.pwrite(*file, at, std::span(data).first(std::min(kUnit, bytes - at)));
-  const auto closed = vfs.close(*file);
+    written = vfs.pwrite(file, at, std::span(data).first(std::min(kUnit, bytes - at)));
+  const auto closed = vfs.close(file);
   return written ? closed : written;
 }
 

@@ -45,22 +45,20 @@ class Runner {
   enum class End : std::uint8_t { at_once, quiet, cut };
   Result<PhaseOutcome> run(const timed::Phase& phase, End end) {
     if (phase.cold) {
-      if (auto cold = make_cold(); !cold) return pass_on(cold);
+      TRY(make_cold());
     }
     if (phase.measured && !std::exchange(measured_before_, true) && run_.begins_after_ns > 0)
       machine_.system().executor.run_until(machine_.now() + run_.begins_after_ns);
     machine_.clear_trace();
     const Before before = look();
     if (end == End::cut && run_.cut_after_ns > 0) machine_.cut_after(run_.cut_after_ns);
-    auto users = run_users(phase);
-    if (!users) return pass_on(users);
-    PhaseOutcome outcome = of_users(phase, *users, before.at);
+    TRY(auto users, run_users(phase));
+    PhaseOutcome outcome = of_users(phase, users, before.at);
     outcome.requests_while_elapsed = machine_.system().queue.counters().requests;
     if (end == End::quiet) {
       const TimeNs ended_at = machine_.now();
-      const auto quiet = machine_.become_quiet();
-      if (!quiet) return pass_on(quiet);
-      outcome.quiescent_s = seconds_of(std::max(*quiet, ended_at) - before.at);
+      TRY(const auto quiet, machine_.become_quiet());
+      outcome.quiescent_s = seconds_of(std::max(quiet, ended_at) - before.at);
     }
     add_machine(outcome, before);
     return outcome;
@@ -69,9 +67,8 @@ class Runner {
   /// The phases `repair` and `mount`.
   Result<std::vector<PhaseOutcome>> cut_and_recover() {
     machine_.cut();
-    const auto recovery = machine_.recover(run_.repair);
-    if (!recovery) return pass_on(recovery);
-    return std::vector<PhaseOutcome>{of_step("repair", recovery->repair), of_step("mount", recovery->mount)};
+    TRY(const auto recovery, machine_.recover(run_.repair));
+    return std::vector<PhaseOutcome>{of_step("repair", recovery.repair), of_step("mount", recovery.mount)};
   }
 
  private:
@@ -187,13 +184,13 @@ class Runner {
   bool measured_before_ = false;
 };
 
-constexpr double PhaseOutcome::*kTimes[] = {
+constexpr double PhaseOutcome::* kTimes[] = {
     &PhaseOutcome::elapsed_s,       &PhaseOutcome::longest_s,       &PhaseOutcome::quiescent_s,
     &PhaseOutcome::user_cpu_s,      &PhaseOutcome::user_wait_s,     &PhaseOutcome::syncer_cpu_s,
     &PhaseOutcome::disk_busy_s,     &PhaseOutcome::interrupt_cpu_s, &PhaseOutcome::cpu_busy_s,
     &PhaseOutcome::response_ms,     &PhaseOutcome::access_ms,       &PhaseOutcome::operation_ms,
     &PhaseOutcome::operation_p99_ms};
-constexpr std::uint64_t PhaseOutcome::*kCounts[] = {
+constexpr std::uint64_t PhaseOutcome::* kCounts[] = {
     &PhaseOutcome::requests,     &PhaseOutcome::requests_while_elapsed,
     &PhaseOutcome::issued_reads, &PhaseOutcome::issued_writes,
     &PhaseOutcome::sectors,      &PhaseOutcome::queued_most,
@@ -237,20 +234,18 @@ const PhaseOutcome* WorkloadOutcome::phase(std::string_view name) const {
 }
 
 Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun& run) {
-  const auto workload = timed::find_timed_workload(run.workload);
-  if (!workload) return pass_on(workload);
-  const auto arguments = timed::arguments_of(**workload, run.scaled, run.replaced, run.workload);
-  if (!arguments) return pass_on(arguments);
-  WorkloadOutcome outcome{.operation = std::string((*workload)->operation)};
-  for (const auto& [name, value] : *arguments)
+  TRY(const auto workload, timed::find_timed_workload(run.workload));
+  TRY(const auto arguments, timed::arguments_of(*workload, run.scaled, run.replaced, run.workload));
+  WorkloadOutcome outcome{.operation = std::string(workload->operation)};
+  for (const auto& [name, value] : arguments)
     outcome.parameters += fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
-  std::vector<timed::Phase> phases = (*workload)->phases(*arguments);
+  std::vector<timed::Phase> phases = workload->phases(arguments);
   // Where the power is cut, what is looked at afterwards is the point.
   if (!run.verify && std::ranges::none_of(phases, &timed::Phase::after_cut)) {
     while (!phases.empty() && !phases.back().measured) phases.pop_back();
   }
   const TimeNs begun_at = machine.now();
-  Runner runner(machine, run, *arguments);
+  Runner runner(machine, run, arguments);
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const timed::Phase* next = i + 1 < phases.size() ? &phases[i + 1] : nullptr;
     Runner::End end = next && (phases[i].next_at_once || (phases[i].measured && next->measured))
@@ -261,9 +256,8 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
     if (!phase) return pass_on(phase);
     outcome.phases.push_back(*std::move(phase));
     if (end != Runner::End::cut) continue;
-    auto recovered = runner.cut_and_recover();
-    if (!recovered) return pass_on(recovered);
-    for (PhaseOutcome& each : *recovered) outcome.phases.push_back(std::move(each));
+    TRY(auto recovered, runner.cut_and_recover());
+    for (PhaseOutcome& each : recovered) outcome.phases.push_back(std::move(each));
   }
   outcome.modelled_s = seconds_of(machine.now() - begun_at);
   return outcome;

@@ -43,7 +43,7 @@ std::string first_line(const char* command) {
 nlohmann::json host_description() {
   utsname kernel{};
   ::uname(&kernel);
-  struct sysinfo memory {};
+  struct sysinfo memory{};
   ::sysinfo(&memory);
   return {{"cpu", value_in("/proc/cpuinfo", "model name", ':')},
           {"cores", std::thread::hardware_concurrency()},

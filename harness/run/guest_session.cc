@@ -146,29 +146,25 @@ Step<json> GuestSession::call(const json& request, const vm::EventHandler& on_ev
 Step<void> GuestSession::set_clock(const std::string& seed_hex) {
   const auto today_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   const std::int64_t unix_ns = guest_.in_virtual_time() ? virtual_guest::kTimeOfDayNs : today_ns;
-  const auto set = call({{"do", "clock"}, {"unix_ns", unix_ns}, {"seed", seed_hex}});
-  if (!set) return tl::unexpected(set.error());
+  TRY(call({{"do", "clock"}, {"unix_ns", unix_ns}, {"seed", seed_hex}}));
   return {};
 }
 
 Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
-  const auto disk = call({{"do", "disk"}, {"path", kStageDisk}});
-  if (!disk) return tl::unexpected(disk.error());
-  const auto marks = call({{"do", "disk"}, {"path", kStageMarks}});
-  if (!marks) return tl::unexpected(marks.error());
-  if (disk->value("bytes", std::uint64_t{0}) != meant.bytes)
+  TRY(const auto disk, call({{"do", "disk"}, {"path", kStageDisk}}));
+  TRY(const auto marks, call({{"do", "disk"}, {"path", kStageMarks}}));
+  if (disk.value("bytes", std::uint64_t{0}) != meant.bytes)
     return stop(oracle::Verdict::harness_error, "the guest sees a disk of another size");
-  if (disk->value("flush", "") != meant.write_cache())
+  if (disk.value("flush", "") != meant.write_cache())
     return stop(oracle::Verdict::harness_error, fmt::format("the guest's disk is set to \"{}\", not \"{}\"",
-                                                            disk->value("flush", ""), meant.write_cache()));
-  if (marks->value("nonce", "") != meant.nonce)
+                                                            disk.value("flush", ""), meant.write_cache()));
+  if (marks.value("nonce", "") != meant.nonce)
     return stop(oracle::Verdict::harness_error, "the guest does not see what was loaded (the nonce differs)");
   if (meant.log_bytes == 0) return {};
-  const auto log = call({{"do", "disk"}, {"path", kStageLog}});
-  if (!log) return tl::unexpected(log.error());
-  if (log->value("bytes", std::uint64_t{0}) != meant.log_bytes)
+  TRY(const auto log, call({{"do", "disk"}, {"path", kStageLog}}));
+  if (log.value("bytes", std::uint64_t{0}) != meant.log_bytes)
     return stop(oracle::Verdict::harness_error, "the guest sees a log device of another size");
-  if (log->value("flush", "") != meant.write_cache())
+  if (log.value("flush", "") != meant.write_cache())
     return stop(oracle::Verdict::harness_error, "the guest's log device has another write cache setting");
   return {};
 }
@@ -202,29 +198,27 @@ Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::st
 }
 
 Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why) {
-  const auto mounted = exec(adapters::fill_in(filesystem.mount.argv, places(), filesystem.mount_options));
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (!filesystem.mount.good(mounted->exit_code)) {
+  TRY(const auto mounted, exec(adapters::fill_in(filesystem.mount.argv, places(), filesystem.mount_options)));
+  if (!filesystem.mount.good(mounted.exit_code)) {
     if (why != nullptr)
-      *why = fmt::format("the mount command ended with {}: {}", mounted->exit_code, mounted->output);
+      *why = fmt::format("the mount command ended with {}: {}", mounted.exit_code, mounted.output);
     return false;
   }
   // A daemon may mount a moment after its parent has ended, or have died.
-  const auto is_there = exec(
-      {"sh", "-c",
-       fmt::format("for i in 1 2 3 4 5 6 7 8 9 10; do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
-                   "exit 0; usleep 100000; done; exit 1",
-                   kMountPoint)});
-  if (!is_there) return tl::unexpected(is_there.error());
-  if (is_there->exit_code != 0 && why != nullptr)
-    *why = fmt::format("the mount command ended with {} and mounted nothing at {}: {}", mounted->exit_code,
-                       kMountPoint, mounted->output);
-  return is_there->exit_code == 0;
+  TRY(const auto is_there,
+      exec({"sh", "-c",
+            fmt::format(
+                "for i in 1 2 3 4 5 6 7 8 9 10; do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
+                "exit 0; usleep 100000; done; exit 1",
+                kMountPoint)}));
+  if (is_there.exit_code != 0 && why != nullptr)
+    *why = fmt::format("the mount command ended with {} and mounted nothing at {}: {}", mounted.exit_code,
+                       kMountPoint, mounted.output);
+  return is_there.exit_code == 0;
 }
 
 Step<void> GuestSession::unmount() {
-  const auto done = call({{"do", "unmount"}, {"target", kMountPoint}});
-  if (!done) return tl::unexpected(done.error());
+  TRY(call({{"do", "unmount"}, {"target", kMountPoint}}));
   return {};
 }
 
@@ -239,15 +233,13 @@ Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& opera
   };
   json request = run_request(operations);
   request["skipped_before"] = !earlier.empty();
-  const auto answer = call(request, on_event);
-  if (!answer) return tl::unexpected(answer.error());
-  outcome.done = answer->value("done", std::size_t{0});
+  TRY(const auto answer, call(request, on_event));
+  outcome.done = answer.value("done", std::size_t{0});
   return outcome;
 }
 
 Step<void> GuestSession::put(const std::string& path, const std::string& text) {
-  const auto done = call({{"do", "put"}, {"path", path}, {"text", text}});
-  if (!done) return tl::unexpected(done.error());
+  TRY(call({{"do", "put"}, {"path", path}, {"text", text}}));
   return {};
 }
 
@@ -287,9 +279,8 @@ Step<std::vector<oracle::ObservedObject>> GuestSession::dump() {
   const auto on_event = [&](const json& event) {
     if (event.value("event", "") == "entry") tree.add(event);
   };
-  const auto answer = call({{"do", "dump"}, {"root", kMountPoint}}, on_event);
-  if (!answer) return tl::unexpected(answer.error());
-  return tree.take(answer->value("entries", std::size_t{0}));
+  TRY(const auto answer, call({{"do", "dump"}, {"root", kMountPoint}}, on_event));
+  return tree.take(answer.value("entries", std::size_t{0}));
 }
 
 Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
@@ -298,17 +289,15 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
   std::vector<oracle::ObservedObject> second;
   const auto look_once = [&](Look& look, std::vector<oracle::ObservedObject>& tree) -> Step<void> {
     base::Stopwatch clock;
-    const auto mounted = mount(filesystem, &look.refusal);
-    if (!mounted) return tl::unexpected(mounted.error());
-    look.mounted = *mounted;
+    TRY(const auto mounted, mount(filesystem, &look.refusal));
+    look.mounted = mounted;
     look.mount_ms = clock.lap();
     if (on_mount && &look == &seen.first) {
-      if (const auto told = on_mount(look.mounted); !told) return told;
+      TRY(on_mount(look.mounted));
     }
     if (!look.mounted) return {};
-    auto dumped = dump();
-    if (!dumped) return tl::unexpected(dumped.error());
-    tree = std::move(*dumped);
+    TRY(auto dumped, dump());
+    tree = std::move(dumped);
     look.dump_ms = clock.lap();
     const auto unmounted = unmount();
     look.unmount_ms = clock.lap();
@@ -320,9 +309,8 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
       return tl::unexpected(looked.error());
     seen.difference = oracle::tree_difference(seen.tree, second);
   }
-  auto log = kernel_log();
-  if (!log) return tl::unexpected(log.error());
-  seen.log = std::move(*log);
+  TRY(auto log, kernel_log());
+  seen.log = std::move(log);
   return seen;
 }
 
@@ -355,29 +343,26 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
     request["mark"] = kStageMarks;
     if (pace == Pace::as_booted) request["flush"] = meant->write_cache();
   }
-  const auto answer = call(request, on_event);
-  if (!answer) return tl::unexpected(answer.error());
+  TRY(const auto answer, call(request, on_event));
   Inspection seen;
-  seen.verify_ms = answer->value("verify_ms", 0.0);
-  seen.first = parse_look(*answer);
-  seen.log = answer->value("log", "");
-  auto objects = tree.take(answer->value("entries", std::size_t{0}));
-  if (!objects) return tl::unexpected(objects.error());
-  seen.tree = std::move(*objects);
-  if (answer->contains("again")) {
-    seen.again = parse_look((*answer)["again"]);
-    seen.difference = (*answer)["again"].value("difference", "");
+  seen.verify_ms = answer.value("verify_ms", 0.0);
+  seen.first = parse_look(answer);
+  seen.log = answer.value("log", "");
+  TRY(auto objects, tree.take(answer.value("entries", std::size_t{0})));
+  seen.tree = std::move(objects);
+  if (answer.contains("again")) {
+    seen.again = parse_look(answer["again"]);
+    seen.difference = answer["again"].value("difference", "");
   }
-  const json& last = answer->contains("again") ? (*answer)["again"] : *answer;
+  const json& last = answer.contains("again") ? answer["again"] : answer;
   seen.unusable = last.value("unusable", "");
   seen.use_ms = last.value("use_ms", 0.0);
   return seen;
 }
 
 Step<std::string> GuestSession::kernel_log() {
-  const auto answer = call({{"do", "log"}});
-  if (!answer) return tl::unexpected(answer.error());
-  return answer->value("text", "");
+  TRY(const auto answer, call({{"do", "log"}}));
+  return answer.value("text", "");
 }
 
 }  // namespace headcrash::run

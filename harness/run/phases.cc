@@ -100,8 +100,8 @@ Result<db::PhaseRecord> phase_from_stats(const json& stats) {
 }
 
 Result<void> PhaseClock::begin(const std::string& name) {
-  if (const auto taken = control_.request({{"stats", "take"}}); !taken) return pass_on(taken);
-  if (const auto marked = control_.request({{"mark", "phase " + name}}); !marked) return pass_on(marked);
+  TRY(control_.request({{"stats", "take"}}));
+  TRY(control_.request({{"mark", "phase " + name}}));
   name_ = name;
   began_ = std::chrono::steady_clock::now();
   return {};
@@ -109,14 +109,12 @@ Result<void> PhaseClock::begin(const std::string& name) {
 
 Result<void> PhaseClock::end(std::optional<int> exit_code) {
   const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - began_;
-  const Result<json> stats = control_.request({{"stats", "take"}});
-  if (!stats) return pass_on(stats);
-  Result<db::PhaseRecord> phase = phase_from_stats(*stats);
-  if (!phase) return pass_on(phase);
-  phase->name = name_;
-  phase->wall_ms = wall.count();
-  phase->exit_code = exit_code;
-  phases_.push_back(std::move(*phase));
+  TRY(const auto stats, control_.request({{"stats", "take"}}));
+  TRY(auto phase, phase_from_stats(stats));
+  phase.name = name_;
+  phase.wall_ms = wall.count();
+  phase.exit_code = exit_code;
+  phases_.push_back(std::move(phase));
   return {};
 }
 

@@ -29,27 +29,24 @@ void Recovery::log_mount(const Look& look, const std::string& kernel) {
 Step<void> Recovery::replay() {
   if (!filesystem_.replay_by_mount) {
     if (filesystem_.replay.argv.empty()) return {};
-    const auto replayed = exec(filesystem_.replay, StepKind::replay);
-    if (!replayed) return tl::unexpected(replayed.error());
-    state_.replayed = filesystem_.shows_replay(replayed->output);
-    log_thrown_away_ = filesystem_.shows_damage(replayed->output);
+    TRY(const auto replayed, exec(filesystem_.replay, StepKind::replay));
+    state_.replayed = filesystem_.shows_replay(replayed.output);
+    log_thrown_away_ = filesystem_.shows_damage(replayed.output);
     return {};
   }
   const base::Stopwatch watch;
-  auto seen = guest_.replay_by_mount(filesystem_);
-  if (!seen) return tl::unexpected(seen.error());
-  ms(StepKind::load) += seen->verify_ms;
-  ms(StepKind::replay) += watch.ms() - seen->verify_ms;
-  state_.replayed = filesystem_.shows_replay(seen->log);
-  log_mount(seen->look, seen->log);
-  replayed_tree_ = std::move(seen->tree);
+  TRY(auto seen, guest_.replay_by_mount(filesystem_));
+  ms(StepKind::load) += seen.verify_ms;
+  ms(StepKind::replay) += watch.ms() - seen.verify_ms;
+  state_.replayed = filesystem_.shows_replay(seen.log);
+  log_mount(seen.look, seen.log);
+  replayed_tree_ = std::move(seen.tree);
   return {};
 }
 
 Step<void> Recovery::check() {
-  const auto checked = exec(filesystem_.check, StepKind::check);
-  if (!checked) return tl::unexpected(checked.error());
-  state_.check_found_damage = log_thrown_away_ || !filesystem_.check.good(checked->exit_code);
+  TRY(const auto checked, exec(filesystem_.check, StepKind::check));
+  state_.check_found_damage = log_thrown_away_ || !filesystem_.check.good(checked.exit_code);
   return {};
 }
 
@@ -57,47 +54,45 @@ Step<void> Recovery::repair() {
   if (!state_.check_found_damage) return {};
   state_.repaired = false;  // until proven
   if (filesystem_.repair.argv.empty()) return {};
-  const auto repaired = exec(filesystem_.repair, StepKind::repair);
-  if (!repaired) return tl::unexpected(repaired.error());
-  state_.repaired = filesystem_.repair.good(repaired->exit_code);
+  TRY(const auto repaired, exec(filesystem_.repair, StepKind::repair));
+  state_.repaired = filesystem_.repair.good(repaired.exit_code);
   return {};
 }
 
 Step<void> Recovery::look() {
   const bool is_second = replayed_tree_ && !state_.check_found_damage;
   const base::Stopwatch watch;
-  auto seen = guest_.inspect(filesystem_, !is_second);
-  if (!seen) return tl::unexpected(seen.error());
-  const double whole_ms = watch.ms() - seen->verify_ms;
-  ms(StepKind::load) += seen->verify_ms;
-  ms(StepKind::mount) += seen->first.mount_ms;
-  ms(StepKind::dump) += seen->first.dump_ms;
-  ms(StepKind::unmount) += seen->first.unmount_ms;
-  log_mount(seen->first, seen->log);
-  state_.mounted = seen->first.mounted;
-  tree_ = std::move(seen->tree);
+  TRY(auto seen, guest_.inspect(filesystem_, !is_second));
+  const double whole_ms = watch.ms() - seen.verify_ms;
+  ms(StepKind::load) += seen.verify_ms;
+  ms(StepKind::mount) += seen.first.mount_ms;
+  ms(StepKind::dump) += seen.first.dump_ms;
+  ms(StepKind::unmount) += seen.first.unmount_ms;
+  log_mount(seen.first, seen.log);
+  state_.mounted = seen.first.mounted;
+  tree_ = std::move(seen.tree);
   double again_ms = 0;
-  if (seen->again) {
-    again_ms = seen->again->mount_ms + seen->again->dump_ms + seen->again->unmount_ms;
+  if (seen.again) {
+    again_ms = seen.again->mount_ms + seen.again->dump_ms + seen.again->unmount_ms;
     ms(StepKind::second_recovery) += again_ms;
   }
-  unusable_ = seen->unusable;
-  ms(StepKind::use) += seen->use_ms;
+  unusable_ = seen.unusable;
+  ms(StepKind::use) += seen.use_ms;
   // What the two spend on messages is the dump's: nearly all of them are its entries.
-  ms(StepKind::dump) += std::max(whole_ms - again_ms - seen->use_ms - seen->first.mount_ms -
-                                     seen->first.dump_ms - seen->first.unmount_ms,
-                                 0.0);
-  if (seen->again) {
-    if (!seen->again->mounted) not_idempotent("a second mount was refused: " + seen->again->refusal);
-    if (!seen->difference.empty()) not_idempotent("after a second recovery " + seen->difference);
+  ms(StepKind::dump) += std::max(
+      whole_ms - again_ms - seen.use_ms - seen.first.mount_ms - seen.first.dump_ms - seen.first.unmount_ms,
+      0.0);
+  if (seen.again) {
+    if (!seen.again->mounted) not_idempotent("a second mount was refused: " + seen.again->refusal);
+    if (!seen.difference.empty()) not_idempotent("after a second recovery " + seen.difference);
   }
   if (is_second) {
-    if (!seen->first.mounted) not_idempotent("a second mount was refused: " + seen->first.refusal);
-    const std::string differs = seen->first.mounted ? oracle::tree_difference(*replayed_tree_, tree_) : "";
+    if (!seen.first.mounted) not_idempotent("a second mount was refused: " + seen.first.refusal);
+    const std::string differs = seen.first.mounted ? oracle::tree_difference(*replayed_tree_, tree_) : "";
     if (!differs.empty()) not_idempotent("the second mount shows another tree: " + differs);
   }
   if (filesystem_.replay_by_mount && !state_.check_found_damage && state_.replayed &&
-      filesystem_.shows_replay(seen->log))
+      filesystem_.shows_replay(seen.log))
     not_idempotent("the second mount replayed the log again");
   return {};
 }
@@ -105,14 +100,12 @@ Step<void> Recovery::look() {
 Step<void> Recovery::recover_again() {
   if (!state_.mounted) return {};
   if (!filesystem_.replay_by_mount && !filesystem_.replay.argv.empty()) {
-    const auto replayed = exec(filesystem_.replay, StepKind::second_recovery);
-    if (!replayed) return tl::unexpected(replayed.error());
-    if (filesystem_.shows_replay(replayed->output))
+    TRY(const auto replayed, exec(filesystem_.replay, StepKind::second_recovery));
+    if (filesystem_.shows_replay(replayed.output))
       not_idempotent("the log is replayed again after a clean unmount");
   }
-  const auto checked = exec(filesystem_.check, StepKind::second_recovery);
-  if (!checked) return tl::unexpected(checked.error());
-  if (filesystem_.check.good(checked->exit_code)) return {};
+  TRY(const auto checked, exec(filesystem_.check, StepKind::second_recovery));
+  if (filesystem_.check.good(checked.exit_code)) return {};
   if (!state_.check_found_damage) {
     not_idempotent("the check finds damage after mount and unmount that it did not find before");
   } else if (!filesystem_.repair.argv.empty()) {

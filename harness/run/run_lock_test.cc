@@ -29,9 +29,8 @@ class RunLockTest : public testing::Test {
     return std::move(*lock);
   }
   Result<void> try_to_take(std::int64_t run) const {
-    auto lock = RunLock::open(database());
-    if (!lock) return pass_on(lock);
-    return lock->take(run);
+    TRY(auto lock, RunLock::open(database()));
+    return lock.take(run);
   }
 
  private:
@@ -53,7 +52,9 @@ TEST_F(RunLockTest, ARunHasOneExecutorAndTheOtherIsTold) {
 TEST_F(RunLockTest, TheFileGoesWithItsLastUser) {
   {
     const RunLock one = taken(1);
-    { const RunLock two = taken(2); }
+    {
+      const RunLock two = taken(2);
+    }
     EXPECT_TRUE(std::filesystem::exists(file()));
     EXPECT_FALSE(try_to_take(1));
   }

@@ -30,12 +30,9 @@ Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const st
 
 /// The locked run becomes unfinished, unless none of its trials ended as harness-error.
 Result<void> forget_errors(db::Database& database, const std::string& digest, std::int64_t run) {
-  const auto forgotten =
-      database.forget_trials(run, std::string(oracle::name(oracle::Verdict::harness_error)));
-  if (!forgotten) return pass_on(forgotten);
-  const auto unfinished = database.unfinished_run(digest);
-  if (!unfinished) return pass_on(unfinished);
-  if (*unfinished == run) return {};
+  TRY(database.forget_trials(run, std::string(oracle::name(oracle::Verdict::harness_error))));
+  TRY(const auto unfinished, database.unfinished_run(digest));
+  if (unfinished == run) return {};
   return fail(database.path().string(), "has no trial of this campaign's newest run to repeat",
               "leave --redo-errors out");
 }
@@ -43,19 +40,15 @@ Result<void> forget_errors(db::Database& database, const std::string& digest, st
 /// The run that is there and is meant, locked; false: there is none.
 Result<bool> find(db::Database& database, const RunPlan& plan, const std::string& digest, StoredRun& kept) {
   if (!plan.resume && !plan.redo_errors) return false;
-  const auto unfinished = database.unfinished_run(digest);
-  if (!unfinished) return pass_on(unfinished);
-  const auto newest = database.newest_run_of(digest);
-  if (!newest) return pass_on(newest);
-  if (!*newest && plan.redo_errors)
+  TRY(const auto unfinished, database.unfinished_run(digest));
+  TRY(const auto newest, database.newest_run_of(digest));
+  if (!newest && plan.redo_errors)
     return fail(database.path().string(), "has no run of this campaign", "leave --redo-errors out");
-  if (!*newest) return false;
-  kept.id = *unfinished && !plan.redo_errors ? **unfinished : **newest;
-  if (const auto locked = kept.lock.take(kept.id); !locked) return pass_on(locked);
-  if (plan.redo_errors)
-    if (const auto forgotten = forget_errors(database, digest, kept.id); !forgotten)
-      return pass_on(forgotten);
-  kept.finished_before = !plan.redo_errors && !*unfinished;
+  if (!newest) return false;
+  kept.id = unfinished && !plan.redo_errors ? *unfinished : *newest;
+  TRY(kept.lock.take(kept.id));
+  if (plan.redo_errors) TRY(forget_errors(database, digest, kept.id));
+  kept.finished_before = !plan.redo_errors && !unfinished;
   return true;
 }
 
@@ -64,25 +57,20 @@ Result<bool> find(db::Database& database, const RunPlan& plan, const std::string
 Result<StoredRun> open_run(db::Database& database, const RunPlan& plan) {
   StoredRun kept;
   const std::string digest = fmt::format("{}-{}/{}", plan.digest, plan.shard.index, plan.shard.count);
-  auto lock = RunLock::open(database.path());
-  if (!lock) return pass_on(lock);
-  kept.lock = std::move(*lock);
-  const auto found = find(database, plan, digest, kept);
-  if (!found) return pass_on(found);
-  if (*found) {
-    auto known = database.finished_trials(kept.id);
-    if (!known) return pass_on(known);
-    kept.finished = std::move(*known);
+  TRY(auto lock, RunLock::open(database.path()));
+  kept.lock = std::move(lock);
+  TRY(const auto found, find(database, plan, digest, kept));
+  if (found) {
+    TRY(auto known, database.finished_trials(kept.id));
+    kept.finished = std::move(known);
   } else {
-    const auto begun = begin(database, plan, digest);
-    if (!begun) return pass_on(begun);
-    kept.id = *begun;
-    if (const auto locked = kept.lock.take(kept.id); !locked) return pass_on(locked);
+    TRY(const auto begun, begin(database, plan, digest));
+    kept.id = begun;
+    TRY(kept.lock.take(kept.id));
   }
-  if (*found && !kept.finished_before) {
+  if (found && !kept.finished_before) {
     // A merged run knows only of the shards that it was made of.
-    const auto planned = database.resume_run(kept.id, static_cast<std::int64_t>(plan.trials));
-    if (!planned) return pass_on(planned);
+    TRY(database.resume_run(kept.id, static_cast<std::int64_t>(plan.trials)));
   }
   kept.lock.opened();
   kept.database_folder = fs::absolute(database.path()).parent_path();

@@ -38,13 +38,12 @@ std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) 
 /// What a guest of QEMU sees of it, in the order of its devices.
 Result<std::vector<vm::GuestDisk>> nbd_disks_of(device::ServedDevice& device, std::uint64_t disk_bytes,
                                                 const adapters::LinuxAdapter& filesystem) {
-  const auto stats = device.control().request({{"stats", "read"}});
-  if (!stats) return pass_on(stats);
+  TRY(const auto stats, device.control().request({{"stats", "read"}}));
   const auto disk = [&](const std::string& export_name, std::uint64_t bytes) {
     return vm::GuestDisk{.socket = device.socket(), .export_name = export_name, .size_bytes = bytes};
   };
   std::vector<vm::GuestDisk> disks{disk("", disk_bytes), disk("mark", vm::kMarkDiskBytes)};
-  const auto& devices = stats->at("devices");
+  const auto& devices = stats.at("devices");
   disks[0].physical_sector_bytes = devices.at(0).at("physical_sector_bytes");
   if (filesystem.log_size_bytes == 0) return disks;
   disks.push_back(disk(std::string("disk/") + kLogName, filesystem.log_size_bytes));
@@ -55,7 +54,7 @@ Result<std::vector<vm::GuestDisk>> nbd_disks_of(device::ServedDevice& device, st
 
 run::Step<void> meet(run::GuestSession& session, const TrialGuestSpec& spec, device::ServedDevice& device,
                      const adapters::LinuxAdapter& filesystem) {
-  if (auto set = session.set_clock(spec.seed); !set) return set;
+  TRY(session.set_clock(spec.seed));
   const auto stats = device.control().request({{"stats", "read"}});
   if (!stats) return run::broken(stats.error());
   // An array has whole stripes, which a guest under QEMU does not see: its saved state has the size that was asked for.
@@ -89,17 +88,15 @@ Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(const TrialMac
 Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,
                                      const adapters::LinuxAdapter& filesystem) {
   TrialGuest started;
-  auto disks = nbd_disks_of(device, spec.disk_bytes, filesystem);
-  if (!disks) return pass_on(disks);
+  TRY(auto disks, nbd_disks_of(device, spec.disk_bytes, filesystem));
   vm::GuestSpec meant{.image = spec.image,
                       .accelerator = spec.accelerator,
                       .memory_mib = static_cast<std::uint32_t>(spec.memory_mib),
-                      .disks = std::move(*disks)};
+                      .disks = std::move(disks)};
   if (spec.accelerator == vm::Accelerator::user_mode)
     vm::attach_user_mode(meant, device.socket(), spec.disk_bytes, filesystem.log_size_bytes);
-  auto guest = vm::Guest::start(meant, spec.cache, spec.scratch);
-  if (!guest) return pass_on(guest);
-  started.guest = std::move(*guest);
+  TRY(auto guest, vm::Guest::start(meant, spec.cache, spec.scratch));
+  started.guest = std::move(guest);
   started.session = std::make_unique<run::GuestSession>(
       *started.guest, std::chrono::seconds(spec.step_timeout_s), spec.interrupted);
   started.met = meet(*started.session, spec, device, filesystem);

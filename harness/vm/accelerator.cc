@@ -51,12 +51,13 @@ struct Run {
 
 Result<Run> run_boot_sector(const fs::path& sector, const char* accelerator, std::chrono::seconds limit) {
   const auto start = std::chrono::steady_clock::now();
-  const auto process = base::Process::start(
-      {.argv = {kQemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine", "pc",
-                "-accel", accelerator, "-m", "16", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04",
-                "-drive", "if=floppy,format=raw,read-only=on,file=" + quoted_value(sector.string())}});
-  if (!process) return pass_on(process);
-  Run run{.status = process->wait(limit)};
+  TRY(const auto process,
+      base::Process::start(
+          {.argv = {kQemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine",
+                    "pc", "-accel", accelerator, "-m", "16", "-device",
+                    "isa-debug-exit,iobase=0xf4,iosize=0x04", "-drive",
+                    "if=floppy,format=raw,read-only=on,file=" + quoted_value(sector.string())}}));
+  Run run{.status = process.wait(limit)};
   run.took = std::chrono::steady_clock::now() - start;
   return run;
 }

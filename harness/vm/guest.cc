@@ -41,11 +41,9 @@ Result<void> check_disks(const GuestSpec& spec) {
 Result<void> wait_until_loaded(Machine& machine) {
   const base::Deadline deadline = base::after(kResumeLimit);
   while (std::chrono::steady_clock::now() < deadline) {
-    const auto status = machine.qmp().execute("query-status", json::object(), kResumeLimit);
-    if (!status) return pass_on(status);
-    if (status->value("status", "inmigrate") != "inmigrate") {
-      const auto going = machine.qmp().execute("cont", json::object(), kResumeLimit);
-      if (!going) return pass_on(going);
+    TRY(const auto status, machine.qmp().execute("query-status", json::object(), kResumeLimit));
+    if (status.value("status", "inmigrate") != "inmigrate") {
+      TRY(machine.qmp().execute("cont", json::object(), kResumeLimit));
       return {};
     }
     std::this_thread::sleep_for(milliseconds(2));
@@ -103,23 +101,21 @@ Guest::~Guest() = default;
 
 Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec, const std::filesystem::path& cache,
                                             const std::filesystem::path& scratch) {
-  if (const auto there = check_disks(spec); !there) return pass_on(there);
+  TRY(check_disks(spec));
   auto running = std::make_unique<State>();
   if (spec.accelerator == Accelerator::user_mode) {
-    auto process = launch_user_mode(spec, scratch);
-    if (!process) return pass_on(process);
-    running->machine = std::move(*process);
+    TRY(auto process, launch_user_mode(spec, scratch));
+    running->machine = std::move(process);
     running->virtual_time = true;
     return std::unique_ptr<Guest>(new Guest(std::move(running)));
   }
   Result<std::unique_ptr<Machine>> machine = fail("guest", "not started");
   for (bool again = true; again;) {
-    const auto state = open_saved_state(spec, cache);
-    if (!state) return pass_on(state);
-    machine = restore(spec, *state, scratch);
+    TRY(const auto state, open_saved_state(spec, cache));
+    machine = restore(spec, state, scratch);
     // One more try with a new state, when the old one was at fault.
-    again = !machine && !state->fresh && is_about_the_state(machine.error());
-    if (again) discard_saved_state(*state);
+    again = !machine && !state.fresh && is_about_the_state(machine.error());
+    if (again) discard_saved_state(state);
   }
   if (!machine) return pass_on(machine);
   running->machine = std::move(*machine);

@@ -69,10 +69,9 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
     for (const std::string& tool : *tools) add("--tool", tool);
   for (const std::string& package : parts.packages) add("--package", package);
   argv.push_back(cache.string());
-  auto process =
-      base::Process::start({.argv = std::move(argv), .output = ::fileno(output.get()), .errors = errors});
-  if (!process) return pass_on(process);
-  const auto status = process->wait(accelerator == Accelerator::user_mode ? kUserModeLimit : kBuildLimit);
+  TRY(auto process,
+      base::Process::start({.argv = std::move(argv), .output = ::fileno(output.get()), .errors = errors}));
+  const auto status = process.wait(accelerator == Accelerator::user_mode ? kUserModeLimit : kBuildLimit);
   if (!status) return fail(script.string(), "did not finish in time");
   return Built{*status, read_all(output.get())};
 }
@@ -106,29 +105,26 @@ Result<GuestImage> guest_image_in(const fs::path& folder) {
 
 Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts& parts,
                                Accelerator accelerator) {
-  const auto built = build_guest(cache, parts, accelerator, {}, STDERR_FILENO);
-  if (!built) return pass_on(built);
-  if (built->status != 0) {
+  TRY(const auto built, build_guest(cache, parts, accelerator, {}, STDERR_FILENO));
+  if (built.status != 0) {
     return fail("guest image", "could not be built",
                 "the line above says why; `headcrash doctor` checks what it needs");
   }
-  return guest_image_in(last_lines(built->said, 1));
+  return guest_image_in(last_lines(built.said, 1));
 }
 
 Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache, Accelerator accelerator) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
   if (!errors) return fail("guest image", "no temporary file", "set TMPDIR to a folder with room");
-  const auto built = build_guest(cache, {}, accelerator, {"--check"}, ::fileno(errors.get()));
-  if (!built) return pass_on(built);
-  if (built->status == kNotBuilt) return std::optional<GuestImage>();
-  if (built->status != 0) {
+  TRY(const auto built, build_guest(cache, {}, accelerator, {"--check"}, ::fileno(errors.get())));
+  if (built.status == kNotBuilt) return std::optional<GuestImage>();
+  if (built.status != 0) {
     std::string why = last_lines(read_all(errors.get()), 1);
     if (why.starts_with(kOfScript)) why.erase(0, kOfScript.size());
     return fail("guest image", "cannot be built: " + why);
   }
-  const auto image = guest_image_in(last_lines(built->said, 1));
-  if (!image) return pass_on(image);
-  return std::optional(*image);
+  TRY(const auto image, guest_image_in(last_lines(built.said, 1)));
+  return std::optional(image);
 }
 
 Result<GuestImages> guest_images(const fs::path& cache,

@@ -80,10 +80,8 @@ Machine::Machine(base::Process process, base::JsonSocket agent, base::JsonSocket
     : GuestProcess("QEMU", std::move(process), std::move(agent), std::move(scratch)), qmp_(std::move(qmp)) {}
 
 Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const Launch& launch) {
-  auto agent = base::JsonSocket::make_pair();
-  if (!agent) return pass_on(agent);
-  auto qmp = base::JsonSocket::make_pair();
-  if (!qmp) return pass_on(qmp);
+  TRY(auto agent, base::JsonSocket::make_pair());
+  TRY(auto qmp, base::JsonSocket::make_pair());
   const base::Descriptor log(
       ::open(log_in(launch.scratch).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!log.is_open()) {
@@ -95,18 +93,17 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
                 .qmp_socket = base::kFirstInherited + 1,
                 .console = console_in(launch.scratch)};
   base::ProcessSpec process{
-      .output = log.get(), .errors = log.get(), .inherit = {agent->second.get(), qmp->second.get()}};
+      .output = log.get(), .errors = log.get(), .inherit = {agent.second.get(), qmp.second.get()}};
   if (launch.incoming >= 0) {
     wiring.incoming = base::kFirstInherited + 2;
     process.inherit.push_back(launch.incoming);
   }
   process.argv = qemu_command(spec, wiring);
-  auto started = base::Process::start(process);
-  if (!started) return pass_on(started);
-  agent->second.reset();  // QEMU's ends are QEMU's alone: its death is then seen as an end of file
-  qmp->second.reset();
+  TRY(auto started, base::Process::start(process));
+  agent.second.reset();  // QEMU's ends are QEMU's alone: its death is then seen as an end of file
+  qmp.second.reset();
   std::unique_ptr<Machine> machine(
-      new Machine(std::move(*started), std::move(agent->first), std::move(qmp->first), launch.scratch));
+      new Machine(std::move(started), std::move(agent.first), std::move(qmp.first), launch.scratch));
   if (const auto greeted = machine->qmp_.greet(kGreetingLimit); !greeted) {
     machine->process().wait(std::chrono::seconds(1));  // its last words may still be on the way
     return machine->failed("QEMU did not start");

@@ -44,9 +44,8 @@ std::vector<std::string> blank_disk_arguments(const GuestDisk& disk, std::size_t
 Result<std::string> qemu_version() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   if (!output) return fail(kQemu, "no temporary file for its output");
-  auto process = base::Process::start({.argv = {kQemu, "--version"}, .output = ::fileno(output.get())});
-  if (!process) return pass_on(process);
-  if (process->wait(kVersionLimit) != 0)
+  TRY(auto process, base::Process::start({.argv = {kQemu, "--version"}, .output = ::fileno(output.get())}));
+  if (process.wait(kVersionLimit) != 0)
     return fail(kQemu, "does not report its version", "run scripts/setup");
   std::rewind(output.get());
   std::array<char, 256> line{};

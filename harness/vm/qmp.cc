@@ -24,8 +24,7 @@ Result<void> Qmp::greet(std::chrono::milliseconds timeout) {
   const auto greeting = socket_.receive(base::after(timeout));
   if (!greeting) return silent("greeting", greeting.error());
   if (!greeting->contains("QMP")) return fail("QEMU: greeting", "is not that of QMP");
-  const auto ready = execute("qmp_capabilities", json::object(), timeout);
-  if (!ready) return pass_on(ready);
+  TRY(execute("qmp_capabilities", json::object(), timeout));
   return {};
 }
 

@@ -90,16 +90,15 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
       {"stop", nlohmann::json::object()},
       {"migrate", {{"uri", "exec:cat > " + shell_quoted(file.string())}}}};
   for (const auto& [command, arguments] : commands) {
-    if (const auto done = qmp.execute(command, arguments, kQmpLimit); !done) return pass_on(done);
+    TRY(qmp.execute(command, arguments, kQmpLimit));
   }
   const base::Deadline deadline = base::after(kSaveLimit);
   while (std::chrono::steady_clock::now() < deadline) {
-    const auto asked = qmp.execute("query-migrate", nlohmann::json::object(), kQmpLimit);
-    if (!asked) return pass_on(asked);
-    const std::string status = asked->value("status", "");
+    TRY(const auto asked, qmp.execute("query-migrate", nlohmann::json::object(), kQmpLimit));
+    const std::string status = asked.value("status", "");
     if (status == "completed") return {};
     if (status == "failed" || status == "cancelled") {
-      return fail(file.string(), "QEMU could not save the guest: " + asked->value("error-desc", status),
+      return fail(file.string(), "QEMU could not save the guest: " + asked.value("error-desc", status),
                   "make room in the cache");
     }
     std::this_thread::sleep_for(milliseconds(5));
@@ -127,37 +126,33 @@ constexpr const char* kBringModules =
     "virtio-blk, virtio-console, devtmpfs and the file system";
 
 Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
-  if (const auto enough = check_memory(spec); !enough) return enough;
-  const auto machine = Machine::launch(spec, {.disks = Disks::blank, .scratch = folder});
-  if (!machine) return pass_on(machine);
-  if (!(*machine)->says_hello(kBootLimit)) {
-    (*machine)->process().wait(milliseconds(200));
-    return (*machine)->failed((*machine)->process().running()
-                                  ? fmt::format("did not boot within {} s", kBootLimit.count())
-                                  : "did not boot",
-                              spec.image.has_no_modules() ? kBringModules : "");
+  TRY(check_memory(spec));
+  TRY(const auto machine, Machine::launch(spec, {.disks = Disks::blank, .scratch = folder}));
+  if (!machine->says_hello(kBootLimit)) {
+    machine->process().wait(milliseconds(200));
+    return machine->failed(machine->process().running()
+                               ? fmt::format("did not boot within {} s", kBootLimit.count())
+                               : "did not boot",
+                           spec.image.has_no_modules() ? kBringModules : "");
   }
-  const auto saved = migrate(**machine, folder / "state");
-  if (!saved) return pass_on(saved);
+  TRY(migrate(*machine, folder / "state"));
   return {};
 }
 
 }  // namespace
 
 Result<SavedState> open_saved_state(const GuestSpec& spec, const fs::path& cache) {
-  const auto key = saved_state_key(spec);
-  if (!key) return pass_on(key);
+  TRY(const auto key, saved_state_key(spec));
   const fs::path states = cache / "states";
-  const fs::path folder = states / fmt::format("{:016x}", fnv1a(*key));
-  if (auto file = open_if_key_matches(folder, *key); file.is_open())
+  const fs::path folder = states / fmt::format("{:016x}", fnv1a(key));
+  if (auto file = open_if_key_matches(folder, key); file.is_open())
     return SavedState{std::move(file), folder, false};
 
   std::error_code error;
   fs::create_directories(states, error);
   if (error) return fail(states.string(), error.message());
-  const auto locked = lock(states);
-  if (!locked) return pass_on(locked);
-  if (auto file = open_if_key_matches(folder, *key); file.is_open())
+  TRY(lock(states));
+  if (auto file = open_if_key_matches(folder, key); file.is_open())
     return SavedState{std::move(file), folder, false};
   prune(states);
 
@@ -167,7 +162,7 @@ Result<SavedState> open_saved_state(const GuestSpec& spec, const fs::path& cache
   auto made = boot_and_save(spec, making);
   if (made) {
     std::ofstream stored(making / "key", std::ios::binary);
-    stored << *key;
+    stored << key;
     stored.close();
     fs::remove_all(folder, error);
     fs::rename(making, folder, error);
@@ -177,7 +172,7 @@ Result<SavedState> open_saved_state(const GuestSpec& spec, const fs::path& cache
     fs::remove_all(making, error);
     return pass_on(made);
   }
-  auto file = open_if_key_matches(folder, *key);
+  auto file = open_if_key_matches(folder, key);
   if (!file.is_open()) return fail(folder.string(), "the saved state cannot be read back");
   return SavedState{std::move(file), folder, true};
 }

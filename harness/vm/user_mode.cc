@@ -73,21 +73,18 @@ std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::fil
 
 Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
                                                        const std::filesystem::path& scratch) {
-  const auto console = writable(console_in(scratch));
-  if (!console) return pass_on(console);
+  TRY(const auto console, writable(console_in(scratch)));
   std::error_code error;
   std::filesystem::remove(scratch / kInitramfs, error);  // of an earlier guest
   std::filesystem::create_symlink(spec.image.initramfs, scratch / kInitramfs, error);
   if (error) return fail((scratch / kInitramfs).string(), error.message());
-  const auto log = writable(log_in(scratch));
-  if (!log) return pass_on(log);
-  auto agent = base::JsonSocket::connect(spec.agent_socket);
-  if (!agent) return pass_on(agent);
-  auto process = base::Process::start(
-      {.argv = user_mode_command(spec, scratch), .output = log->get(), .errors = console->get()});
-  if (!process) return pass_on(process);
+  TRY(const auto log, writable(log_in(scratch)));
+  TRY(auto agent, base::JsonSocket::connect(spec.agent_socket));
+  TRY(auto process,
+      base::Process::start(
+          {.argv = user_mode_command(spec, scratch), .output = log.get(), .errors = console.get()}));
   auto guest =
-      std::make_unique<GuestProcess>("user-mode Linux", std::move(*process), std::move(*agent), scratch);
+      std::make_unique<GuestProcess>("user-mode Linux", std::move(process), std::move(agent), scratch);
   if (!guest->says_hello(kUserModeBootLimit)) return guest->failed("the guest did not boot");
   return guest;
 }

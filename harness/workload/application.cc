@@ -63,23 +63,20 @@ Result<void> choose_setting(const std::string& wanted, Application& application)
 }
 
 Result<Application> load(const std::string& name_or_path, int depth) {
-  const auto found = base::find_named_file("application", name_or_path, base::built_in(embedded_files()));
-  if (!found) return pass_on(found);
-  const Result<StrictTable> root = StrictTable::parse(found->text, found->file);
-  if (!root) return pass_on(root);
-  Result<Application> application = interpret(*root, std::filesystem::path(found->file).parent_path(), depth);
-  if (application) application->name = found->name;
+  TRY(const auto found, base::find_named_file("application", name_or_path, base::built_in(embedded_files())));
+  TRY(const auto root, StrictTable::parse(found.text, found.file));
+  Result<Application> application = interpret(root, std::filesystem::path(found.file).parent_path(), depth);
+  if (application) application->name = found.name;
   return application;
 }
 
 Result<void> read_files(const StrictTable& root, Application& application) {
-  const auto table = root.table("files");
-  if (!table) return pass_on(table);
-  if (!*table) return {};
-  for (const std::string& name : (*table)->keys()) {
+  TRY(const auto table, root.table("files"));
+  if (!table) return {};
+  for (const std::string& name : table->keys()) {
     if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)
-      return fail((*table)->subject(name), "is not a plain file name", "leave out folders and leading dots");
-    if (const auto taken = (*table)->take(name, application.files[name]); !taken) return taken;
+      return fail(table->subject(name), "is not a plain file name", "leave out folders and leading dots");
+    TRY(table->take(name, application.files[name]));
   }
   if (application.files.size() > kFilesMost)
     return fail(root.subject("files"), fmt::format("are more than {}", kFilesMost));
@@ -87,24 +84,21 @@ Result<void> read_files(const StrictTable& root, Application& application) {
 }
 
 Result<void> read_settings(const StrictTable& root, Application& application) {
-  const auto table = root.table("settings");
-  if (!table) return pass_on(table);
-  if (*table) {
+  TRY(const auto table, root.table("settings"));
+  if (table) {
     application.settings.clear();
-    for (const std::string& name : (*table)->keys()) {
+    for (const std::string& name : table->keys()) {
       if (!is_setting_name(name))
-        return fail((*table)->subject(name), "is not the name of a setting", "use letters, digits and '-'");
-      const auto setting = (*table)->table(name);
-      if (!setting) return pass_on(setting);
-      if (const auto known = (*setting)->only({"words", "promise", "expected"}); !known) return known;
+        return fail(table->subject(name), "is not the name of a setting", "use letters, digits and '-'");
+      TRY(const auto setting, table->table(name));
+      TRY(setting->only({"words", "promise", "expected"}));
       ApplicationSetting& into = application.settings[name];
-      for (const auto& read :
-           {(*setting)->take("words", into.words), (*setting)->take("promise", into.promise),
-            adapters::take_expected(**setting, into.expected)}) {
+      for (const auto& read : {setting->take("words", into.words), setting->take("promise", into.promise),
+                               adapters::take_expected(*setting, into.expected)}) {
         if (!read) return read;
       }
-      if (!(*setting)->has("words"))
-        return fail((*setting)->subject("words"), "is missing", "give the words that {setting} stands for");
+      if (!setting->has("words"))
+        return fail(setting->subject("words"), "is missing", "give the words that {setting} stands for");
     }
   }
   if (application.settings.empty()) return {};
@@ -156,17 +150,15 @@ Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& 
 }
 
 Result<Application> interpret(const StrictTable& root, const std::filesystem::path& folder, int depth) {
-  const auto known = root.only({"base", "title", "promise", "packages", "tools", "files", "prepare", "run",
-                                "verify", "each-command-persists", "expected", "setting", "settings"});
-  if (!known) return pass_on(known);
+  TRY(root.only({"base", "title", "promise", "packages", "tools", "files", "prepare", "run", "verify",
+                 "each-command-persists", "expected", "setting", "settings"}));
   Application application;
   std::string base;
-  if (const auto taken = root.take("base", base); !taken) return pass_on(taken);
+  TRY(root.take("base", base));
   if (!base.empty()) {
     if (depth >= kDeepestBase) return fail(root.subject("base"), "is circular or nested too deep");
-    const Result<Application> parent = load(base, depth + 1);
-    if (!parent) return pass_on(parent);
-    application = *parent;
+    TRY(const auto parent, load(base, depth + 1));
+    application = parent;
   }
   for (const auto& read :
        {root.take("title", application.title), root.take("promise", application.promise),
@@ -199,7 +191,7 @@ Result<Application> load_application(const std::string& name_or_path) {
   const auto [name, setting] = base::split_variant(name_or_path);
   Result<Application> application = load(name, 0);
   if (!application) return application;
-  if (const auto chosen = choose_setting(setting, *application); !chosen) return pass_on(chosen);
+  TRY(choose_setting(setting, *application));
   application->origin = base::is_path(name) ? std::filesystem::absolute(name).string() : name;
   if (!application->setting.empty()) application->origin += "+" + application->setting;
   return application;
@@ -209,28 +201,25 @@ Result<std::vector<Application>> load_applications(const std::string& name_or_pa
   std::vector<std::string> names{name_or_path};
   if (name_or_path.ends_with(kEachSetting)) {
     const std::string name = name_or_path.substr(0, name_or_path.size() - kEachSetting.size());
-    const Result<Application> application = load(name, 0);
-    if (!application) return pass_on(application);
-    if (application->settings.empty())
+    TRY(const auto application, load(name, 0));
+    if (application.settings.empty())
       return fail(fmt::format("application \"{}\"", name), "has no settings", "leave \"+*\" out");
-    names = setting_names(*application);
+    names = setting_names(application);
     for (std::string& each : names) each = fmt::format("{}+{}", name, each);
   }
   std::vector<Application> applications;
   for (const std::string& name : names) {
-    Result<Application> application = load_application(name);
-    if (!application) return pass_on(application);
-    applications.push_back(std::move(*application));
+    TRY(auto application, load_application(name));
+    applications.push_back(std::move(application));
   }
   return applications;
 }
 
 Result<Application> parse_application(std::string_view text, const std::string& file_name) {
-  const Result<StrictTable> root = StrictTable::parse(text, file_name);
-  if (!root) return pass_on(root);
-  Result<Application> application = interpret(*root, std::filesystem::path(file_name).parent_path(), 0);
+  TRY(const auto root, StrictTable::parse(text, file_name));
+  Result<Application> application = interpret(root, std::filesystem::path(file_name).parent_path(), 0);
   if (!application) return application;
-  if (const auto chosen = choose_setting("", *application); !chosen) return pass_on(chosen);
+  TRY(choose_setting("", *application));
   return application;
 }
 

@@ -100,9 +100,8 @@ Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
     return ace.workload(number);
   }
   if (is_list_file(request.name)) {
-    const Result<std::string> text = base::read_text_file(request.name);
-    if (!text) return pass_on(text);
-    return parse_operations(*text, request.name);
+    TRY(const auto text, base::read_text_file(request.name));
+    return parse_operations(text, request.name);
   }
   std::vector<std::string> names;
   for (const WorkloadSummary& known : known_workloads()) names.push_back(known.name);

@@ -19,28 +19,26 @@ constexpr std::uint32_t kModeOfNew = 0644;
 constexpr std::size_t kDirectAlignment = 4096;  // enough for any device's blocks
 
 VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options, auto&& act) {
-  const auto file = vfs.open(path, options);
-  if (!file) return tl::unexpected(file.error());
-  const VfsResult<void> acted = act(*file);
-  const VfsResult<void> closed = vfs.close(*file);
+  TRY(const auto file, vfs.open(path, options));
+  const VfsResult<void> acted = act(file);
+  const VfsResult<void> closed = vfs.close(file);
   return acted ? closed : acted;
 }
 
 struct FreeAligned {
-  void operator()(std::byte* bytes) const { ::operator delete (bytes, std::align_val_t{kDirectAlignment}); }
+  void operator()(std::byte* bytes) const { ::operator delete(bytes, std::align_val_t{kDirectAlignment}); }
 };
 
 /// With the file at the operation's path, or the one that is open under its "%NAME".
 VfsResult<void> with_its_file(const Operation& operation, Vfs& vfs, OpenFiles& open_files, auto&& act) {
   if (!is_open_file(operation.path)) return with_file(vfs, operation.path, {}, act);
-  const auto file = open_files.find(operation.thread, operation.path);
-  if (!file) return tl::unexpected(file.error());
-  return act(*file);
+  TRY(const auto file, open_files.find(operation.thread, operation.path));
+  return act(file);
 }
 
 VfsResult<void> write(const Operation& operation, Vfs& vfs, OpenFiles& open_files) {
   const std::unique_ptr<std::byte, FreeAligned> buffer(
-      static_cast<std::byte*>(::operator new (operation.length, std::align_val_t{kDirectAlignment})));
+      static_cast<std::byte*>(::operator new(operation.length, std::align_val_t{kDirectAlignment})));
   const std::span<std::byte> data(buffer.get(), operation.length);
   write_stamps(operation.file, operation.version, operation.offset, data);
   const OpenOptions options{.sync = operation.kind == Kind::write_sync,

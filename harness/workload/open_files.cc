@@ -34,13 +34,12 @@ VfsResult<void> OpenFiles::make_nameless(std::uint8_t thread, const std::string&
 }
 
 VfsResult<void> OpenFiles::close(std::uint8_t thread, const std::string& name) {
-  const auto file = find(thread, name);
-  if (!file) return tl::unexpected(file.error());
+  TRY(const auto file, find(thread, name));
   {
     const std::lock_guard lock(mutex_);
     files_.erase({thread, name});
   }
-  return vfs_.close(*file);
+  return vfs_.close(file);
 }
 
 VfsResult<FileHandle> OpenFiles::find(std::uint8_t thread, const std::string& name) const {

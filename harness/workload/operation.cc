@@ -392,8 +392,8 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   const bool has_path = word->signature.find('p') != std::string_view::npos;
   if (has_path && operation.path.empty() && !takes_the_root(operation.kind))
     return fail(subject, fmt::format("\"{}\" cannot be applied to the root", word->name));
-  if (const auto checked = check_numbers(operation, subject); !checked) return pass_on(checked);
-  if (const auto checked = check_open_files(operation, subject); !checked) return pass_on(checked);
+  TRY(check_numbers(operation, subject));
+  TRY(check_open_files(operation, subject));
   return operation;
 }
 
@@ -443,9 +443,8 @@ std::vector<std::string> subjects_of(std::string_view text, const std::string& f
 Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name) {
   std::vector<Operation> operations;
   for (const auto& [number, line] : lines_of(text)) {
-    Result<Operation> operation = parse_operation(line, fmt::format("{}:{}", file_name, number));
-    if (!operation) return pass_on(operation);
-    operations.push_back(std::move(*operation));
+    TRY(auto operation, parse_operation(line, fmt::format("{}:{}", file_name, number)));
+    operations.push_back(std::move(operation));
   }
   if (const auto problem = problem_with_remounts(operations)) return fail(file_name, *problem);
   return operations;

@@ -24,7 +24,7 @@ int bind_private(int fd, const sockaddr_un& address) {
 }  // namespace
 
 Result<ListeningSocket> ListeningSocket::listen(const std::filesystem::path& path, int backlog) {
-  if (const auto free = make_way_for_socket(path); !free) return pass_on(free);
+  TRY(make_way_for_socket(path));
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.native().size());

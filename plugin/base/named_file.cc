@@ -47,10 +47,9 @@ Result<NamedFile> find_named_file(std::string_view kind, const std::string& name
     return fail(fmt::format("{} \"{}\"", kind, name_or_path), "unknown",
                 suggest(name_or_path, names_of(built_in)) + "; or give the path of a .toml file");
   }
-  Result<std::string> text = read_text_file(name_or_path);
-  if (!text) return pass_on(text);
+  TRY(auto text, read_text_file(name_or_path));
   const std::filesystem::path path = name_or_path;
-  return NamedFile{path.stem(), name_or_path, path.parent_path(), std::move(*text)};
+  return NamedFile{path.stem(), name_or_path, path.parent_path(), std::move(text)};
 }
 
 }  // namespace headcrash::base

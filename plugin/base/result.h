@@ -28,10 +28,31 @@ inline tl::unexpected<Error> fail(std::string subject, std::string problem, std:
   return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(remedy)});
 }
 
-/// Hands an error on from a Result of another type: `if (!r) return pass_on(r);`
+/// Converts a failed Result to a failed Result of another type; TRY does it where nothing else is to be done.
 template <typename T>
 tl::unexpected<Error> pass_on(const Result<T>& result) {
   return tl::unexpected<Error>(result.error());
 }
 
 }  // namespace headcrash
+
+// Returns the error of a Result (or of any other tl::expected) from the calling function, or continues:
+//
+//   TRY(store.flush());                        // discards the value, if there is one
+//   TRY(const auto size, parse_size(text));    // declares `size` as the value
+//
+// The declaration must not contain a comma. The only macro for control flow.
+#define TRY(...)                                                                         \
+  HEADCRASH_TRY_FORM(__VA_ARGS__, VALUE, VALUE, VALUE, VALUE, VALUE, VALUE, VALUE, VOID) \
+  (HEADCRASH_TRY_JOIN(try_result_, __COUNTER__), __VA_ARGS__)
+#define HEADCRASH_TRY_FORM(a, b, c, d, e, f, g, h, form, ...) HEADCRASH_TRY_##form
+#define HEADCRASH_TRY_JOIN(a, b) HEADCRASH_TRY_PASTE(a, b)
+#define HEADCRASH_TRY_PASTE(a, b) a##b
+#define HEADCRASH_TRY_VOID(result, expression)                                                 \
+  do {                                                                                         \
+    if (auto result = (expression); !result) return tl::unexpected(std::move(result).error()); \
+  } while (false)
+#define HEADCRASH_TRY_VALUE(result, declaration, ...)            \
+  auto result = (__VA_ARGS__);                                   \
+  if (!result) return tl::unexpected(std::move(result).error()); \
+  declaration = *std::move(result)

@@ -42,9 +42,8 @@ Result<void> make_way_for_socket(const fs::path& path) {
   if (::lstat(path.c_str(), &status) != 0) return {};
   if (!S_ISSOCK(status.st_mode))
     return fail(path.string(), "exists and is not a socket", "choose another path");
-  const auto alive = somebody_listens(path);
-  if (!alive) return pass_on(alive);
-  if (*alive)
+  TRY(const auto alive, somebody_listens(path));
+  if (alive)
     return fail(path.string(), "another server listens on it", "end that server, or choose another path");
   if (::unlink(path.c_str()) != 0)
     return fail(path.string(),

@@ -80,7 +80,9 @@ TEST_F(SocketFileTest, AnotherFileIsLeftAlone) {
 
 TEST_F(SocketFileTest, OnlyTheSocketThatWasMadeIsRemoved) {
   const auto server = listener(1);
-  { const SocketFile file(path()); }
+  {
+    const SocketFile file(path());
+  }
   EXPECT_FALSE(std::filesystem::exists(path()));
   {
     const auto again = listener(1);

@@ -25,9 +25,8 @@ Result<std::string> text_of(const json& object, const char* key, const char* rem
 
 Result<std::optional<std::string>> optional_text(const json& object, const char* key, const char* remedy) {
   if (!object.contains(key)) return std::nullopt;
-  auto text = text_of(object, key, remedy);
-  if (!text) return pass_on(text);
-  return std::optional(std::move(*text));
+  TRY(auto text, text_of(object, key, remedy));
+  return std::optional(std::move(text));
 }
 
 Result<std::uint64_t> number_of(const json& object, const char* key, std::uint64_t most) {

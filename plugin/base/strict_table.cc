@@ -47,9 +47,8 @@ Result<StrictTable> StrictTable::parse(std::string_view text, const std::string&
 }
 
 Result<StrictTable> StrictTable::read(const std::string& path) {
-  const Result<std::string> text = read_text_file(path);
-  if (!text) return pass_on(text);
-  return parse(*text, path);
+  TRY(const auto text, read_text_file(path));
+  return parse(text, path);
 }
 
 Result<void> StrictTable::only(const std::vector<std::string>& keys) const {
@@ -239,9 +238,8 @@ Result<void> StrictTable::take_size(const std::string& key, std::uint64_t& bytes
   }
   if (!node->is_string())
     return fail(subject(key), "is not a size", fmt::format("write {} = \"320M\", or a number of bytes", key));
-  const Result<std::uint64_t> size = parse_size(node->value_or(std::string{}), subject(key));
-  if (!size) return pass_on(size);
-  bytes = *size;
+  TRY(const auto size, parse_size(node->value_or(std::string{}), subject(key)));
+  bytes = size;
   return {};
 }
 

@@ -169,7 +169,9 @@ void expect_refused(const fs::path& folder, const std::vector<StoredDevice>& dev
 TEST(StoreFolder, RefusesWhatIsNotItsOwn) {
   TemporaryFolder folder;
   const fs::path path = folder.path() / "s";
-  { ASSERT_TRUE(StoreFolder::open(path, kDisk)); }
+  {
+    ASSERT_TRUE(StoreFolder::open(path, kDisk));
+  }
   expect_refused(path, {{"hd0", "other-drive", 333}}, "devices[0].profile");
   expect_refused(path, {{"hd0", "hp-c2447", 334}}, "devices[0].sectors");
   expect_refused(path, {{"hd1", "hp-c2447", 333}}, "devices[0].name");

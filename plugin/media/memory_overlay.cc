@@ -38,13 +38,13 @@ std::byte* MemoryOverlay::kept(Place place) const {
 }
 
 Result<void> MemoryOverlay::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto inside = check_range("memory", sectors(), lba, into.size()); !inside) return inside;
+  TRY(check_range("memory", sectors(), lba, into.size()));
   while (!into.empty()) {
     const std::uint64_t count = alike(lba, into.size() / kSectorBytes);
     const auto part = into.first(count * kSectorBytes);
     const Place place = place_of(lba);
     if (place == kInBase) {
-      if (auto done = base_->read(lba, part); !done) return done;
+      TRY(base_->read(lba, part));
     } else if (place == kZeroes) {
       std::ranges::fill(part, std::byte{0});
     } else {
@@ -91,7 +91,7 @@ void MemoryOverlay::put(std::uint64_t lba, std::span<const std::byte> sector) {
 }
 
 Result<void> MemoryOverlay::write(std::uint64_t lba, std::span<const std::byte> data) {
-  if (auto inside = check_range("memory", sectors(), lba, data.size()); !inside) return inside;
+  TRY(check_range("memory", sectors(), lba, data.size()));
   for (; !data.empty(); data = data.subspan(kSectorBytes), ++lba) {
     const auto sector = data.first(kSectorBytes);
     put(lba, base::all_zero(sector) ? std::span<const std::byte>() : sector);
@@ -100,7 +100,7 @@ Result<void> MemoryOverlay::write(std::uint64_t lba, std::span<const std::byte> 
 }
 
 Result<void> MemoryOverlay::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  if (auto inside = check_range("memory", sectors(), lba, count * kSectorBytes); !inside) return inside;
+  TRY(check_range("memory", sectors(), lba, count * kSectorBytes));
   for (std::uint64_t i = 0; i < count; ++i) put(lba + i, {});
   return {};
 }

@@ -91,7 +91,7 @@ std::uint64_t MemoryStore::next_written(std::uint64_t lba) const {
 }
 
 Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto inside = check_range("memory", sectors_, lba, into.size()); !inside) return inside;
+  TRY(check_range("memory", sectors_, lba, into.size()));
   std::uint64_t at = lba * kSectorBytes;
   while (!into.empty()) {
     // As many pages as are all written, or all not.
@@ -121,7 +121,7 @@ void MemoryStore::put(std::uint64_t at, std::span<const std::byte> data) {
 }
 
 Result<void> MemoryStore::write(std::uint64_t lba, std::span<const std::byte> data) {
-  if (auto inside = check_range("memory", sectors_, lba, data.size()); !inside) return inside;
+  TRY(check_range("memory", sectors_, lba, data.size()));
   std::uint64_t at = lba * kSectorBytes,
                 zeroes_at = at;  // up to `at` there are zeroes that are not written yet
   while (!data.empty()) {
@@ -139,7 +139,7 @@ Result<void> MemoryStore::write(std::uint64_t lba, std::span<const std::byte> da
 }
 
 Result<void> MemoryStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  if (auto inside = check_range("memory", sectors_, lba, count * kSectorBytes); !inside) return inside;
+  TRY(check_range("memory", sectors_, lba, count * kSectorBytes));
   zero(lba * kSectorBytes, (lba + count) * kSectorBytes);
   return {};
 }

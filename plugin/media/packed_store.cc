@@ -89,7 +89,7 @@ std::uint64_t PackedStore::kept_before(std::uint64_t page) const {
 }
 
 Result<void> PackedStore::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto inside = check_range("memory", sectors_, lba, into.size()); !inside) return inside;
+  TRY(check_range("memory", sectors_, lba, into.size()));
   while (!into.empty()) {
     const std::uint64_t page = lba / kPageSectors, bit = lba % kPageSectors;
     std::uint64_t count = std::min(kPageSectors - bit, into.size() / kSectorBytes);
@@ -97,7 +97,7 @@ Result<void> PackedStore::read(std::uint64_t lba, std::span<std::byte> into) con
       const std::uint64_t all = into.size() / kSectorBytes;
       while (count < all && in_base((lba + count) / kPageSectors))
         count = std::min(count + kPageSectors, all);
-      if (auto done = base_->read(lba, into.first(count * kSectorBytes)); !done) return done;
+      TRY(base_->read(lba, into.first(count * kSectorBytes)));
       into = into.subspan(count * kSectorBytes);
       lba += count;
       continue;

@@ -68,7 +68,7 @@ SparseFileStore::~SparseFileStore() {
 }
 
 Result<void> SparseFileStore::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto inside = check_range(path_, sectors_, lba, into.size()); !inside) return inside;
+  TRY(check_range(path_, sectors_, lba, into.size()));
   auto offset = static_cast<off_t>(lba * kSectorBytes);
   while (!into.empty()) {
     const ssize_t n = pread(fd_, into.data(), into.size(), offset);
@@ -83,7 +83,7 @@ Result<void> SparseFileStore::read(std::uint64_t lba, std::span<std::byte> into)
 }
 
 Result<void> SparseFileStore::write(std::uint64_t lba, std::span<const std::byte> data) {
-  if (auto inside = check_range(path_, sectors_, lba, data.size()); !inside) return inside;
+  TRY(check_range(path_, sectors_, lba, data.size()));
   auto offset = static_cast<off_t>(lba * kSectorBytes);
   while (!data.empty()) {
     const ssize_t n = pwrite(fd_, data.data(), data.size(), offset);
@@ -96,7 +96,7 @@ Result<void> SparseFileStore::write(std::uint64_t lba, std::span<const std::byte
 }
 
 Result<void> SparseFileStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  if (auto inside = check_range(path_, sectors_, lba, count * kSectorBytes); !inside) return inside;
+  TRY(check_range(path_, sectors_, lba, count * kSectorBytes));
   if (count == 0) return {};
   const auto offset = static_cast<off_t>(lba * kSectorBytes);
   const auto length = static_cast<off_t>(count * kSectorBytes);
@@ -105,7 +105,7 @@ Result<void> SparseFileStore::write_zeroes(std::uint64_t lba, std::uint64_t coun
   static constexpr std::array<std::byte, 128 * kSectorBytes> kZeroes = {};
   while (count > 0) {
     const std::uint64_t run = std::min<std::uint64_t>(count, kZeroes.size() / kSectorBytes);
-    if (auto written = write(lba, std::span(kZeroes).first(run * kSectorBytes)); !written) return written;
+    TRY(write(lba, std::span(kZeroes).first(run * kSectorBytes)));
     lba += run;
     count -= run;
   }

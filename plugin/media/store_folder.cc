@@ -133,9 +133,8 @@ Result<std::unique_ptr<StoreFolder>> StoreFolder::open(const fs::path& folder,
     if (!good_name(device.name))
       return fail(folder, fmt::format("\"{}\" cannot name an image", device.name),
                   "use letters, digits, '-', '_' and, inside, '.'");
-  auto lock = lock_folder(folder);
-  if (!lock) return pass_on(lock);
-  std::unique_ptr<StoreFolder> store(new StoreFolder(*lock));
+  TRY(auto lock, lock_folder(folder));
+  std::unique_ptr<StoreFolder> store(new StoreFolder(lock));
   if (access(folder.c_str(), W_OK | X_OK) != 0)
     return fail(folder, "cannot be written: " + host_reason(errno), "check its permissions");
 
@@ -143,22 +142,18 @@ Result<std::unique_ptr<StoreFolder>> StoreFolder::open(const fs::path& folder,
   std::error_code error;
   const bool complete = fs::exists(description, error);
   if (complete) {
-    auto found = read_description(description);
-    if (!found) return pass_on(found);
-    if (auto same = check_description(description, *found, devices); !same) return pass_on(same);
-  } else if (auto empty = check_unfinished(folder, devices); !empty) {
-    return pass_on(empty);
-  }
+    TRY(auto found, read_description(description));
+    TRY(check_description(description, found, devices));
+  } else
+    TRY(check_unfinished(folder, devices));
   for (const StoredDevice& device : devices) {
     const fs::path image = folder / (device.name + ".img");
     if (complete && !fs::exists(image, error))
       return fail(image, "is missing from the store", "restore it, or choose another folder");
-    auto opened = SparseFileStore::open(image, device.sectors);
-    if (!opened) return pass_on(opened);
-    store->stores_.push_back(std::move(*opened));
+    TRY(auto opened, SparseFileStore::open(image, device.sectors));
+    store->stores_.push_back(std::move(opened));
   }
-  if (!complete)
-    if (auto written = write_description(description, describe(devices)); !written) return pass_on(written);
+  if (!complete) TRY(write_description(description, describe(devices)));
   return store;
 }
 

@@ -133,7 +133,7 @@ class Planner {
     plan_.all.push_back(
         {name, stack.name, sectors, physical_sector_sectors(stack), parent, stack.below.empty()});
     if (const auto* cache = std::get_if<NvramProfile>(&stack.profile)) {
-      if (auto fits = check_range(*cache, sectors, name); !fits) return fits;
+      TRY(check_range(*cache, sectors, name));
       return add(*stack.below.front(), name + ".below", sectors, id);
     }
     const auto* array = std::get_if<ArrayProfile>(&stack.profile);
@@ -141,7 +141,7 @@ class Planner {
     const std::uint64_t wanted = model::Array::member_sectors(*array, sectors);
     for (std::size_t i = 0; i < stack.below.size(); ++i) {
       const std::uint64_t member = exposed_sectors(*stack.below[i], wanted);
-      if (auto added = add(*stack.below[i], fmt::format("{}.{}", name, i), member, id); !added) return added;
+      TRY(add(*stack.below[i], fmt::format("{}.{}", name, i), member, id));
     }
     return {};
   }
@@ -179,7 +179,7 @@ class Builder {
     if (!made) return made;
     invariant((*made)->characteristics().sectors == plan_.all[id].sectors, "a device is as large as planned");
     built_.all[id].device = made->get();
-    if (const auto broken = break_it(id); !broken) return pass_on(broken);
+    TRY(break_it(id));
     if (plan_.all[id].parent) built_.machine->name_part(plan_.all[id].name, **made);
     return made;
   }
@@ -189,7 +189,7 @@ class Builder {
     if (options_.mark_unreadable && plan_.all[id].leaf) options_.mark_unreadable(id, *built_.all[id].faults);
     for (const model::FaultSpec& fault : options_.faults) {
       if (fault.device != plan_.all[id].name) continue;
-      if (auto added = built_.add_fault(plan_, fault); !added) return added;
+      TRY(built_.add_fault(plan_, fault));
     }
     return {};
   }
@@ -291,12 +291,9 @@ Result<Plan> plan(std::vector<MachineDevice> devices) {
     if (!names.insert(device.name).second) {
       return fail(fmt::format("device {}", device.name), "two devices have this name", "rename one");
     }
-    const Result<std::uint64_t> sectors = sectors_of(device);
-    if (!sectors) return pass_on(sectors);
-    if (auto fits = check_write_cache(device); !fits) return pass_on(fits);
-    if (auto added = Planner(plan).add(*device.stack, device.name, *sectors, std::nullopt); !added) {
-      return pass_on(added);
-    }
+    TRY(const auto sectors, sectors_of(device));
+    TRY(check_write_cache(device));
+    TRY(Planner(plan).add(*device.stack, device.name, sectors, std::nullopt));
   }
   if (plan.devices.empty()) return fail("machine", "has no devices", "name at least one");
   return plan;
@@ -312,8 +309,7 @@ Result<DeviceId> device_of(const Plan& plan, const model::FaultSpec& fault) {
 }
 
 Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer, const BuildOptions& options) {
-  for (const model::FaultSpec& fault : options.faults)
-    if (const auto known = device_of(plan, fault); !known) return pass_on(known);
+  for (const model::FaultSpec& fault : options.faults) TRY(device_of(plan, fault));
   BuiltMachine built;
   built.all.resize(plan.all.size());
   built.machine = std::make_unique<model::Machine>(observer);
@@ -328,9 +324,8 @@ Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer, c
 
 Result<void> BuiltMachine::add_fault(const Plan& plan, const model::FaultSpec& fault) {
   const std::string subject = subject_of(fault);
-  const auto named = device_of(plan, fault);
-  if (!named) return pass_on(named);
-  const DeviceId id = *named;
+  TRY(const auto named, device_of(plan, fault));
+  const DeviceId id = named;
   const PlannedDevice& planned = plan.all[id];
   const bool battery = is_of_battery(fault.kind);
   if (all[id].faults == nullptr || planned.leaf == battery) {

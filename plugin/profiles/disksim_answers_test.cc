@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "plugin/model/disk/disk.h"
 #include "plugin/model/core/null_observer.h"
+#include "plugin/model/disk/disk.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {

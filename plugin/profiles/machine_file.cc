@@ -49,11 +49,10 @@ Result<model::Tear> parse_tear(std::string_view word, const std::string& subject
 }
 
 Result<MachineFile> load_machine_file(const std::string& path) {
-  const auto root = base::StrictTable::read(path);
-  if (!root) return pass_on(root);
+  TRY(const auto root, base::StrictTable::read(path));
   ReadErrors errors;
-  errors.place = root->subject("");
-  ProfileTable top(*root, errors);
+  errors.place = root.subject("");
+  ProfileTable top(root, errors);
   auto tables = top.open_list("device");
   std::vector<std::string> faults;
   if (top.has("fault")) faults = top.texts("fault");

@@ -9,8 +9,8 @@
 
 #include <fmt/core.h>
 
-#include "plugin/model/disk/disk.h"
 #include "plugin/model/core/null_observer.h"
+#include "plugin/model/disk/disk.h"
 #include "plugin/profiles/build.h"
 #include "plugin/profiles/profile.h"
 #include "plugin/replay/random_requests.h"
@@ -46,19 +46,16 @@ std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive, 
 
 Result<double> segment_share(const std::shared_ptr<const Stack>& stack, std::uint32_t drives,
                              std::uint32_t segment_kib, std::uint64_t transfers) {
-  const auto planned = plan({{"hd0", stack, std::nullopt, std::nullopt}});
-  if (!planned) return pass_on(planned);
+  TRY(const auto planned, plan({{"hd0", stack, std::nullopt, std::nullopt}}));
   model::NullObserver nobody;
-  auto built = build(*planned, nobody, {});
-  if (!built) return pass_on(built);
+  TRY(auto built, build(planned, nobody, {}));
   replay::RandomSpec spec;
   spec.count = transfers;
   spec.blocks = segment_kib * 2;
   spec.reads = 0;
-  replay::RandomRequests source(spec, planned->all[0].sectors);
-  const auto totals = replay::replay(*built->machine, source);
-  if (!totals) return pass_on(totals);
-  const double seconds = totals->responses.mean_ns() / static_cast<double>(model::kSecondNs);
+  replay::RandomRequests source(spec, planned.all[0].sectors);
+  TRY(const auto totals, replay::replay(*built.machine, source));
+  const double seconds = totals.responses.mean_ns() / static_cast<double>(model::kSecondNs);
   return segment_kib * 1024.0 / (seconds * drives * kWrenBytesPerSecond);
 }
 
@@ -112,15 +109,13 @@ Result<std::vector<SegmentRow>> measure_segments(std::uint64_t transfers) {
   std::vector<SegmentRow> rows = {{1, {.45, .62, .77, .87, .93, .96, .98, .99, 1.0}, {}, {}},
                                   {4, {.17, .30, .45, .62, .77, .87, .93, .96, .98}, {}, {}},
                                   {8, {.09, .17, .29, .45, .62, .77, .87, .93, .96}, {}, {}}};
-  const auto drive = load_stack("wren-iv");
-  if (!drive) return pass_on(drive);
+  TRY(const auto drive, load_stack("wren-iv"));
   for (SegmentRow& row : rows) {
     for (const bool together : {true, false}) {
-      const auto stack = striped(*drive, row.drives, together);
+      const auto stack = striped(drive, row.drives, together);
       for (std::size_t i = 0; i < kSegmentKib.size(); ++i) {
-        const auto share = segment_share(stack, row.drives, kSegmentKib[i], transfers);
-        if (!share) return pass_on(share);
-        (together ? row.synchronised : row.unsynchronised)[i] = *share;
+        TRY(const auto share, segment_share(stack, row.drives, kSegmentKib[i], transfers));
+        (together ? row.synchronised : row.unsynchronised)[i] = share;
       }
     }
   }
@@ -131,10 +126,9 @@ Result<std::vector<QueueRow>> measure_queues() {
   std::vector<QueueRow> rows;
   for (const auto& [name, bytes_per_second] :
        {std::pair{"fujitsu-eagle", kEagleBytesPerSecond}, std::pair{"wren-iv", kWrenBytesPerSecond}}) {
-    const auto profile = load_profile(name);
-    if (!profile) return pass_on(profile);
+    TRY(const auto profile, load_profile(name));
     const auto share = [&, rate = bytes_per_second](model::QueuePolicy policy, std::uint32_t queued) {
-      return RandomWrites(*profile, policy, queued).share(rate);
+      return RandomWrites(profile, policy, queued).share(rate);
     };
     QueueRow row;
     row.profile = name;

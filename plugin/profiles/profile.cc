@@ -80,15 +80,13 @@ Result<model::DiskProfile> disk_of(const Stack& stack, const std::string& subjec
 }  // namespace
 
 Result<model::DiskProfile> load_profile(std::string_view name_or_path) {
-  const auto stack = load_stack(name_or_path);
-  if (!stack) return pass_on(stack);
-  return disk_of(**stack, fmt::format("profile '{}'", name_or_path));
+  TRY(const auto stack, load_stack(name_or_path));
+  return disk_of(*stack, fmt::format("profile '{}'", name_or_path));
 }
 
 Result<model::DiskProfile> parse_profile(std::string_view text, std::string_view file) {
-  const auto stack = parse_stack(text, file);
-  if (!stack) return pass_on(stack);
-  return disk_of(**stack, std::string(file));
+  TRY(const auto stack, parse_stack(text, file));
+  return disk_of(*stack, std::string(file));
 }
 
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path) {

@@ -6,9 +6,9 @@
 
 #include "headcrash_profiles_embedded.h"
 #include "plugin/base/testing/fuzz.h"
-#include "plugin/model/disk/disk.h"
 #include "plugin/model/core/machine.h"
 #include "plugin/model/core/null_observer.h"
+#include "plugin/model/disk/disk.h"
 #include "plugin/profiles/build.h"
 #include "plugin/profiles/profile.h"
 

@@ -12,8 +12,8 @@
 
 #include "plugin/base/result.h"
 #include "plugin/base/strict_table.h"
-#include "plugin/model/disk/disk_profile.h"
 #include "plugin/model/core/simulation.h"
+#include "plugin/model/disk/disk_profile.h"
 #include "plugin/profiles/origin.h"
 
 namespace headcrash::profiles {

@@ -35,35 +35,32 @@ class StackLoader {
  public:
   /// `above`: the array whose member this is, through caches.
   Result<StackPtr> load(std::string_view name_or_path, const fs::path& folder, const ArrayProfile* above) {
-    const Result<FoundProfile> found = find_profile(name_or_path, folder);
-    if (!found) return pass_on(found);
-    if (const auto ring = std::find(chain_.begin(), chain_.end(), found->identity); ring != chain_.end()) {
+    TRY(const auto found, find_profile(name_or_path, folder));
+    if (const auto ring = std::find(chain_.begin(), chain_.end(), found.identity); ring != chain_.end()) {
       return fail(
-          found->file,
-          fmt::format("contains itself: {} -> {}", fmt::join(ring, chain_.end(), " -> "), found->identity),
+          found.file,
+          fmt::format("contains itself: {} -> {}", fmt::join(ring, chain_.end(), " -> "), found.identity),
           "take one of them out of the circle");
     }
     if (++files_ > kFilesMax)
-      return fail(found->file, "too many profiles below one", "make the machine smaller");
-    chain_.push_back(found->identity);
-    Result<StackPtr> stack = parse(found->text, found->file, found->folder, found->variant, above);
+      return fail(found.file, "too many profiles below one", "make the machine smaller");
+    chain_.push_back(found.identity);
+    Result<StackPtr> stack = parse(found.text, found.file, found.folder, found.variant, above);
     chain_.pop_back();
     return stack;
   }
 
   Result<StackPtr> parse(std::string_view text, std::string_view file, const fs::path& folder,
                          const std::string& variant, const ArrayProfile* above) {
-    const auto root = StrictTable::parse(text, std::string(file));
-    if (!root) return pass_on(root);
-    if (!variant.empty()) return read_variant(*root, variant, folder, above);
-    const auto plain = in_variant(*root, variant);
-    if (!plain) return pass_on(plain);
-    Result<StackPtr> stack = read(*plain, folder, above);
+    TRY(const auto root, StrictTable::parse(text, std::string(file)));
+    if (!variant.empty()) return read_variant(root, variant, folder, above);
+    TRY(const auto plain, in_variant(root, variant));
+    Result<StackPtr> stack = read(plain, folder, above);
     if (!stack) return stack;
     // A mistake in a variant is one of the file, whichever of them is asked for.
-    const auto variants = variants_of(*root);
+    const auto variants = variants_of(root);
     for (const std::string& each : *variants) {
-      if (const auto other = read_variant(*root, each, folder, above); !other) return pass_on(other);
+      TRY(read_variant(root, each, folder, above));
     }
     return stack;
   }
@@ -71,9 +68,8 @@ class StackLoader {
  private:
   Result<StackPtr> read_variant(const StrictTable& root, const std::string& variant, const fs::path& folder,
                                 const ArrayProfile* above) {
-    const auto changed = in_variant(root, variant);
-    if (!changed) return pass_on(changed);
-    const Result<StackPtr> stack = read(*changed, folder, above);
+    TRY(const auto changed, in_variant(root, variant));
+    const Result<StackPtr> stack = read(changed, folder, above);
     if (!stack) return stack;
     auto named = std::make_shared<Stack>(**stack);
     named->name += "+" + variant;
@@ -104,14 +100,12 @@ class StackLoader {
     if (kind == Kind::nvram) return read_nvram_over(top, folder, above, errors);
     auto stack = std::make_shared<Stack>();
     if (kind == Kind::flash) {
-      Result<FlashDrive> flash = read_flash(root);
-      if (!flash) return pass_on(flash);
-      fill(*stack, std::move(flash->profile), std::move(flash->origins));
+      TRY(auto flash, read_flash(root));
+      fill(*stack, std::move(flash.profile), std::move(flash.origins));
     } else {
-      Result<Drive> drive = read_drive(root);
-      if (!drive) return pass_on(drive);
-      stack->nominal_rpm = drive->nominal_rpm;
-      fill(*stack, std::move(drive->profile), std::move(drive->origins));
+      TRY(auto drive, read_drive(root));
+      stack->nominal_rpm = drive.nominal_rpm;
+      fill(*stack, std::move(drive.profile), std::move(drive.origins));
     }
     return stack;
   }
@@ -157,9 +151,8 @@ class StackLoader {
                                              const ArrayProfile& array) {
     std::vector<StackPtr> members;
     if (top.type("member") != StrictTable::Type::list) {
-      const Result<StackPtr> member = read_below(top, "member", folder, &array);
-      if (!member) return pass_on(member);
-      members.assign(array.members, *member);
+      TRY(const auto member, read_below(top, "member", folder, &array));
+      members.assign(array.members, member);
       return members;
     }
     const StrictTable list = top.elements("member");
@@ -170,9 +163,8 @@ class StackLoader {
           "give one profile for all members, or one for each");
     }
     for (std::size_t i = 0; i < array.members; ++i) {
-      const Result<StackPtr> member = read_below(list, fmt::format("member[{}]", i), folder, &array);
-      if (!member) return pass_on(member);
-      members.push_back(*member);
+      TRY(const auto member, read_below(list, fmt::format("member[{}]", i), folder, &array));
+      members.push_back(member);
     }
     return members;
   }
@@ -187,12 +179,11 @@ class StackLoader {
     if (errors.first) return tl::unexpected<Error>(*errors.first);
     box.profile.name = name;
     box.profile.title = title;
-    const Result<StackPtr> below = read_below(top.values(), "over", folder, above);
-    if (!below) return pass_on(below);
-    check_nvram(box.profile, capacity_sectors(**below), errors);
+    TRY(const auto below, read_below(top.values(), "over", folder, above));
+    check_nvram(box.profile, capacity_sectors(*below), errors);
     if (errors.first) return tl::unexpected<Error>(*errors.first);
     fill(*stack, std::move(box.profile), std::move(box.origins));
-    stack->below = {*below};
+    stack->below = {below};
     return stack;
   }
 

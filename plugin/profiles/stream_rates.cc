@@ -35,12 +35,10 @@ class LastQuarter final : public replay::ReplayObserver {
 };
 
 Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads, std::uint32_t request_sectors) {
-  const auto planned = plan({{"hd0", stack, std::nullopt, std::nullopt}});
-  if (!planned) return pass_on(planned);
+  TRY(const auto planned, plan({{"hd0", stack, std::nullopt, std::nullopt}}));
   model::NullObserver nobody;
-  auto built = build(*planned, nobody, {});
-  if (!built) return pass_on(built);
-  const std::uint64_t sectors = planned->all[0].sectors;
+  TRY(auto built, build(planned, nobody, {}));
+  const std::uint64_t sectors = planned.all[0].sectors;
   replay::RandomSpec spec;
   spec.count = std::max<std::uint64_t>(std::min(sectors / 2, kStreamSectors) / request_sectors, 4);
   spec.blocks = request_sectors;
@@ -48,19 +46,16 @@ Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads, std
   spec.sequential = 1;
   replay::RandomRequests source(spec, sectors);
   LastQuarter counted(spec.count, request_sectors);
-  const auto totals = replay::replay(*built->machine, source, {.observer = &counted});
-  if (!totals) return pass_on(totals);
+  TRY(replay::replay(*built.machine, source, {.observer = &counted}));
   return counted.bytes_per_second();
 }
 
 }  // namespace
 
 Result<StreamRates> stream_rates(const std::shared_ptr<const Stack>& stack, std::uint32_t request_sectors) {
-  const auto read = rate(stack, 1, request_sectors);
-  if (!read) return pass_on(read);
-  const auto write = rate(stack, 0, request_sectors);
-  if (!write) return pass_on(write);
-  return StreamRates{*read, *write};
+  TRY(const auto read, rate(stack, 1, request_sectors));
+  TRY(const auto write, rate(stack, 0, request_sectors));
+  return StreamRates{read, write};
 }
 
 }  // namespace headcrash::profiles

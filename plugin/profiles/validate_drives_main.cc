@@ -54,23 +54,21 @@ struct Validated {
 };
 
 Result<Validated> validate(const std::string& profile_name, const std::string& trace_path, bool each) {
-  const auto profile = load_profile(profile_name);
-  if (!profile) return pass_on(profile);
-  const auto trace = read_closed_trace(trace_path);
-  if (!trace) return pass_on(trace);
-  for (const replay::TraceRequest& request : *trace) {
-    if (request.lbn + request.blocks > profile->capacity_sectors)
+  TRY(const auto profile, load_profile(profile_name));
+  TRY(const auto trace, read_closed_trace(trace_path));
+  for (const replay::TraceRequest& request : trace) {
+    if (request.lbn + request.blocks > profile.capacity_sectors)
       return fail(trace_path, "reaches beyond the drive's last sector",
                   "choose the drive it was measured on");
   }
-  const std::vector<model::TimeNs> responses = replay_closed(*profile, *trace);
-  for (std::size_t i = 0; each && i < trace->size(); ++i) {
-    const replay::TraceRequest& r = (*trace)[i];
+  const std::vector<model::TimeNs> responses = replay_closed(profile, trace);
+  for (std::size_t i = 0; each && i < trace.size(); ++i) {
+    const replay::TraceRequest& r = trace[i];
     fmt::print("{} {} {} {:.6f} {:.6f}\n", r.read ? 'R' : 'W', r.lbn, r.blocks,
                static_cast<double>(r.measured_ns) / model::kNsPerMs,
                static_cast<double>(responses[i]) / model::kNsPerMs);
   }
-  const std::span requests(*trace);
+  const std::span requests(trace);
   const std::span answers(responses);
   const std::size_t half = requests.size() / 2;
   return Validated{compare(requests, answers), compare(requests.first(half), answers.first(half)),

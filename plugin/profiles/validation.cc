@@ -17,8 +17,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugin/model/disk/disk.h"
 #include "plugin/model/core/null_observer.h"
+#include "plugin/model/disk/disk.h"
 #include "plugin/replay/trace_file.h"
 
 namespace headcrash::profiles {
@@ -76,14 +76,12 @@ double mean_ms(const std::vector<TimeNs>& times) {
 }  // namespace
 
 Result<std::vector<replay::TraceRequest>> read_closed_trace(const std::string& path) {
-  const auto file = replay::TraceFile::open(path, replay::TraceFormat::closed);
-  if (!file) return pass_on(file);
+  TRY(const auto file, replay::TraceFile::open(path, replay::TraceFormat::closed));
   std::vector<replay::TraceRequest> all;
   for (;;) {
-    const auto chunk = (*file)->next();
-    if (!chunk) return pass_on(chunk);
-    if (chunk->empty()) return all;
-    all.insert(all.end(), chunk->begin(), chunk->end());
+    TRY(const auto chunk, file->next());
+    if (chunk.empty()) return all;
+    all.insert(all.end(), chunk.begin(), chunk.end());
   }
 }
 

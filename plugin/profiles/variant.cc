@@ -9,26 +9,22 @@ namespace headcrash::profiles {
 using base::StrictTable;
 
 Result<std::vector<std::string>> variants_of(const StrictTable& root) {
-  const auto table = root.table("variant");
-  if (!table) return pass_on(table);
-  return *table ? (*table)->keys() : std::vector<std::string>();
+  TRY(const auto table, root.table("variant"));
+  return table ? table->keys() : std::vector<std::string>();
 }
 
 Result<StrictTable> in_variant(const StrictTable& root, const std::string& variant) {
-  const auto known = variants_of(root);
-  if (!known) return pass_on(known);
+  TRY(const auto known, variants_of(root));
   if (variant.empty()) return root.without("variant");
-  const auto all = root.table("variant");
-  if (!all) return pass_on(all);
-  auto own = *all ? (*all)->table(variant) : Result<std::optional<StrictTable>>(std::nullopt);
-  if (!own) return pass_on(own);
-  if (!*own) {
+  TRY(const auto all, root.table("variant"));
+  TRY(auto own, all ? all->table(variant) : Result<std::optional<StrictTable>>(std::nullopt));
+  if (!own) {
     return fail(root.subject("variant"), fmt::format("there is no variant '{}'", variant),
-                known->empty() ? "leave it out: the profile has none" : base::suggest(variant, *known));
+                known.empty() ? "leave it out: the profile has none" : base::suggest(variant, known));
   }
-  if ((*own)->keys().empty())
+  if (own->keys().empty())
     return fail(root.subject("variant." + variant), "changes nothing", "give the tables that differ");
-  return (*own)->over(root.without("variant"));
+  return own->over(root.without("variant"));
 }
 
 }  // namespace headcrash::profiles

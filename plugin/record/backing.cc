@@ -12,9 +12,8 @@ Result<void> Backing::open_stores(const BackingOptions& options) {
     std::vector<media::StoredDevice> stored;
     for (const RecordedDevice& device : devices)
       if (device.medium) stored.push_back({device.name, device.profile, device.sectors});
-    auto folder = media::StoreFolder::open(*options.store, stored);
-    if (!folder) return pass_on(folder);
-    folder_ = std::move(*folder);
+    TRY(auto folder, media::StoreFolder::open(*options.store, stored));
+    folder_ = std::move(folder);
   }
   std::size_t next = 0;
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -23,9 +22,8 @@ Result<void> Backing::open_stores(const BackingOptions& options) {
       stores_[i] = &folder_->store(next++);
       continue;
     }
-    auto memory = media::MemoryStore::create(devices[i].sectors);
-    if (!memory) return pass_on(memory);
-    memory_.push_back(std::move(*memory));
+    TRY(auto memory, media::MemoryStore::create(devices[i].sectors));
+    memory_.push_back(std::move(memory));
     stores_[i] = memory_.back().get();
   }
   return {};
@@ -37,9 +35,8 @@ Result<void> Backing::open_recording(const BackingOptions& options) {
     observer_ = nobody_.get();
     return {};
   }
-  auto recording = RecordingWriter::create(*options.record, options.machine);
-  if (!recording) return pass_on(recording);
-  recording_ = std::move(*recording);
+  TRY(auto recording, RecordingWriter::create(*options.record, options.machine));
+  recording_ = std::move(recording);
   observer_ = recording_.get();
   return {};
 }
@@ -47,16 +44,15 @@ Result<void> Backing::open_recording(const BackingOptions& options) {
 Result<std::unique_ptr<Backing>> Backing::open(const BackingOptions& options) {
   std::unique_ptr<Backing> backing(new Backing());
   if (options.record && !options.store) {
-    auto log = LogStore::open(*options.record, options.machine, options.log);
-    if (!log) return pass_on(log);
-    backing->log_ = std::move(*log);
+    TRY(auto log, LogStore::open(*options.record, options.machine, options.log));
+    backing->log_ = std::move(log);
     backing->observer_ = backing->log_.get();
     for (std::size_t i = 0; i < options.machine.devices.size(); ++i)
       backing->stores_.push_back(backing->log_->store(static_cast<model::DeviceId>(i)));
     return backing;
   }
-  if (auto stores = backing->open_stores(options); !stores) return pass_on(stores);
-  if (auto recording = backing->open_recording(options); !recording) return pass_on(recording);
+  TRY(backing->open_stores(options));
+  TRY(backing->open_recording(options));
   return backing;
 }
 

@@ -25,15 +25,13 @@ using RequestIds = std::unordered_set<model::RequestId>;
 
 /// Flushes of the device that were acknowledged as done.
 Result<RequestIds> flushes_done(const std::filesystem::path& path, model::DeviceId device) {
-  auto reader = RecordingReader::open(path);
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, RecordingReader::open(path));
   RequestIds submitted;
   RequestIds done;
   for (;;) {
-    auto event = reader->next(PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event) return done;
-    const Event& e = **event;
+    TRY(auto event, reader.next(PayloadUse::pass_over));
+    if (!event) return done;
+    const Event& e = *event;
     if (e.device != device) continue;
     if (e.kind == Kind::submit && e.op == model::Op::flush) submitted.insert(e.request);
     if (e.kind == Kind::ack && submitted.erase(e.request) > 0 && e.detail == 0) done.insert(e.request);
@@ -80,8 +78,7 @@ class Exporter {
     });
     if (!all) return all;
     const std::array<std::byte, kSectorBytes> zeroes = {};
-    if (end < sectors)
-      if (const auto last = put(sectors - 1, zeroes); !last) return last;
+    if (end < sectors) TRY(put(sectors - 1, zeroes));
     ++summary.flushes;
     put_entry({.flags = dm_log::kFlush});
     return {};
@@ -92,7 +89,7 @@ class Exporter {
     dm_log::Super super;
     super.entries = summary.entries;
     if (!into_.flush() || !into_.overwrite(0, bytes_of(super))) return tl::unexpected<Error>(*into_.error());
-    if (auto closed = into_.close(); !closed) return pass_on(closed);
+    TRY(into_.close());
     return {};
   }
 
@@ -132,8 +129,7 @@ class Exporter {
     for (std::uint64_t done = 0; done < request.sectors;) {
       const std::uint64_t run = std::min(request.sectors - done, kCopySectors);
       buffer_.assign(run * kSectorBytes, std::byte{0});
-      if (request.op == model::Op::write)
-        if (auto got = from_.read_bytes(request, done, buffer_); !got) return got;
+      if (request.op == model::Op::write) TRY(from_.read_bytes(request, done, buffer_));
       const auto put = put_data({.sector = request.lba + done, .sectors = run, .flags = fua}, buffer_);
       if (!put) return put;
       done += run;
@@ -158,12 +154,11 @@ class Exporter {
 
 Result<DmLogSummary> copy_events(RecordingReader& reader, Exporter& exporter) {
   for (;;) {
-    auto event = reader.next(PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event) break;
-    if (auto added = exporter.add(**event); !added) return pass_on(added);
+    TRY(auto event, reader.next(PayloadUse::pass_over));
+    if (!event) break;
+    TRY(exporter.add(*event));
   }
-  if (auto finished = exporter.finish(); !finished) return pass_on(finished);
+  TRY(exporter.finish());
   return exporter.summary;
 }
 
@@ -171,22 +166,19 @@ Result<DmLogSummary> copy_events(RecordingReader& reader, Exporter& exporter) {
 
 Result<DmLogSummary> export_dm_log_writes(const std::filesystem::path& from, model::DeviceId device,
                                           const std::filesystem::path& to, const DmLogBase& base) {
-  auto reader = RecordingReader::open(from);
-  if (!reader) return pass_on(reader);
-  if (device >= reader->header().devices.size())
+  TRY(auto reader, RecordingReader::open(from));
+  if (device >= reader.header().devices.size())
     return fail(
-        from, fmt::format("has {} devices, number {} was asked for", reader->header().devices.size(), device),
+        from, fmt::format("has {} devices, number {} was asked for", reader.header().devices.size(), device),
         "`headcrash recording info` lists them");
-  auto flushes = flushes_done(from, device);
-  if (!flushes) return pass_on(flushes);
-  auto into = LogFile::create(to, LogFile::Content::exported);
-  if (!into) return pass_on(into);
-  Exporter exporter(*reader, **into, device, std::move(*flushes));
+  TRY(auto flushes, flushes_done(from, device));
+  TRY(auto into, LogFile::create(to, LogFile::Content::exported));
+  Exporter exporter(reader, *into, device, std::move(flushes));
   Result<void> begun;
-  if (base) begun = exporter.add_base(base, reader->header().devices.at(device).sectors);
-  Result<DmLogSummary> copied = begun ? copy_events(*reader, exporter) : tl::unexpected(begun.error());
+  if (base) begun = exporter.add_base(base, reader.header().devices.at(device).sectors);
+  Result<DmLogSummary> copied = begun ? copy_events(reader, exporter) : tl::unexpected(begun.error());
   if (copied) return copied;
-  into->reset();
+  into.reset();
   std::error_code none;
   std::filesystem::remove(to, none);
   return copied;

@@ -100,7 +100,7 @@ Result<void> DmLog::open() {
   if (!S_ISREG(status.st_mode))
     return fail(path_, "is not a regular file", "copy the log into one (dd if=DEVICE of=FILE)");
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
-  if (auto got = read_super(); !got) return got;
+  TRY(read_super());
   rewind();
   return {};
 }
@@ -145,7 +145,7 @@ Result<dm_log::Entry> DmLog::read_entry() {
   dm_log::Entry entry;
   if (offset_ > file_bytes_ || file_bytes_ - offset_ < sizeof(entry))
     return broken("lies beyond the end of the file");
-  if (auto got = read(offset_, writable_bytes_of(entry)); !got) return pass_on(got);
+  TRY(read(offset_, writable_bytes_of(entry)));
   if ((entry.flags & ~dm_log::kAllFlags) != 0) return broken("has unknown flags");
   const bool mark = (entry.flags & dm_log::kMark) != 0;
   const bool discard = (entry.flags & dm_log::kDiscard) != 0;
@@ -161,7 +161,7 @@ Result<dm_log::Entry> DmLog::read_entry() {
   closed_ = false;
   if (mark && entry.data_bytes >= dm_log::kEndMark.size()) {
     std::string text(dm_log::kEndMark.size(), '\0');
-    if (auto got = read(data_at_, std::as_writable_bytes(std::span(text))); !got) return pass_on(got);
+    TRY(read(data_at_, std::as_writable_bytes(std::span(text))));
     closed_ = text == dm_log::kEndMark;
   }
   entry.sector *= unit / kSectorBytes;
@@ -205,7 +205,7 @@ class Importer {
   Result<void> add_mark(const dm_log::Entry& entry) {
     ++summary.marks;
     std::string text(entry.data_bytes, '\0');
-    if (auto got = log_.read(log_.data_at(), std::as_writable_bytes(std::span(text))); !got) return got;
+    TRY(log_.read(log_.data_at(), std::as_writable_bytes(std::span(text))));
     text.resize(std::min(text.size(), text.find('\0')));
     into_.marked(now_, text);
     return {};
@@ -226,7 +226,7 @@ class Importer {
     for (std::uint64_t done = 0; done < entry.sectors;) {
       const std::uint64_t run = std::min<std::uint64_t>(entry.sectors - done, kCopyBytes / kSectorBytes);
       buffer_.resize(run * kSectorBytes);
-      if (auto got = log_.read(log_.data_at() + done * kSectorBytes, buffer_); !got) return got;
+      TRY(log_.read(log_.data_at() + done * kSectorBytes, buffer_));
       request({.op = model::Op::write,
                .fua = (entry.flags & dm_log::kFua) != 0,
                .lba = entry.sector + done,
@@ -249,13 +249,12 @@ Result<DmLogSummary> copy(DmLog& log, RecordingWriter& into) {
   Importer importer(log, into);
   log.rewind();
   for (;;) {
-    const auto entry = log.next();
-    if (!entry) return pass_on(entry);
-    if (!*entry) break;
-    if (auto added = importer.add(**entry); !added) return pass_on(added);
+    TRY(const auto entry, log.next());
+    if (!entry) break;
+    TRY(importer.add(*entry));
     if (into.error()) return tl::unexpected<Error>(*into.error());
   }
-  if (auto closed = into.close(); !closed) return pass_on(closed);
+  TRY(into.close());
   importer.summary.uncounted = log.uncounted();
   importer.summary.without_super = log.without_super();
   return importer.summary;
@@ -266,23 +265,21 @@ Result<DmLogSummary> copy(DmLog& log, RecordingWriter& into) {
 Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from, const std::filesystem::path& to,
                                           std::uint64_t sectors_min) {
   DmLog log(from.string());
-  if (auto opened = log.open(); !opened) return pass_on(opened);
+  TRY(log.open());
   std::uint64_t sectors = std::max<std::uint64_t>(sectors_min, 1);
   for (;;) {
-    const auto entry = log.next();
-    if (!entry) return pass_on(entry);
-    if (!*entry) break;
-    sectors = std::max(sectors, (*entry)->sector + (*entry)->sectors);
+    TRY(const auto entry, log.next());
+    if (!entry) break;
+    sectors = std::max(sectors, entry->sector + entry->sectors);
   }
   RecordingHeader header;
   header.devices.push_back({"imported", "unknown", sectors, 1, true});
   header.origin = "dm-log-writes";
   header.media = false;
-  auto into = RecordingWriter::create(to, header);
-  if (!into) return pass_on(into);
-  auto copied = copy(log, **into);
+  TRY(auto into, RecordingWriter::create(to, header));
+  auto copied = copy(log, *into);
   if (copied) return copied;
-  into->reset();
+  into.reset();
   std::error_code none;
   std::filesystem::remove(to, none);
   return copied;

@@ -77,7 +77,7 @@ Result<std::unique_ptr<LogFile>> LogFile::open(const std::filesystem::path& path
   if (fd < 0)
     return fail(path, "cannot be opened for writing: " + media::host_reason(errno), "check its permissions");
   std::unique_ptr<LogFile> file(new LogFile(path.string(), fd, 0));
-  if (auto locked = lock(path, fd); !locked) return pass_on(locked);
+  TRY(lock(path, fd));
   struct stat status = {};
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
     return fail(path, "is not a regular file",
@@ -168,7 +168,7 @@ bool LogFile::overwrite(std::uint64_t offset, std::span<const std::byte> bytes) 
 Result<void> LogFile::read(std::uint64_t offset, std::span<std::byte> into) const {
   if (offset < in_kernel_) {
     const auto from_file = into.first(std::min<std::uint64_t>(into.size(), in_kernel_ - offset));
-    if (auto got = read_exactly(fd_, path_, offset, from_file); !got) return got;
+    TRY(read_exactly(fd_, path_, offset, from_file));
     offset += from_file.size();
     into = into.subspan(from_file.size());
   }

@@ -110,7 +110,7 @@ class LogStore::Medium final : public model::SectorStore {
 };
 
 Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto inside = media::check_range(name_, sectors(), lba, into.size()); !inside) return inside;
+  TRY(media::check_range(name_, sectors(), lba, into.size()));
   state_.expect_nothing_held();
   Result<void> result;
   std::uint64_t next = lba;  // sectors before it are filled
@@ -142,8 +142,7 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
 
 Result<void> LogStore::Medium::hold_back(State::HeldBack::What what, std::uint64_t lba, std::uint64_t sectors,
                                          std::span<const std::byte> bytes) {
-  if (auto inside = media::check_range(name_, this->sectors(), lba, sectors * kSectorBytes); !inside)
-    return inside;
+  TRY(media::check_range(name_, this->sectors(), lba, sectors * kSectorBytes));
   state_.append_held();
   if (state_.log->error()) return tl::unexpected<Error>(*state_.log->error());
   if (sectors > 0) state_.held = {what, device_, lba, sectors, bytes};
@@ -151,7 +150,7 @@ Result<void> LogStore::Medium::hold_back(State::HeldBack::What what, std::uint64
 }
 
 Result<void> LogStore::Medium::write(std::uint64_t lba, std::span<const std::byte> data) {
-  if (auto inside = media::check_range(name_, sectors(), lba, data.size()); !inside) return inside;
+  TRY(media::check_range(name_, sectors(), lba, data.size()));
   return hold_back(State::HeldBack::What::bytes, lba, data.size() / kSectorBytes, data);
 }
 
@@ -169,10 +168,9 @@ bool LogStore::State::has(model::DeviceId device, std::uint64_t lba, std::uint64
 Result<void> LogStore::State::read_events(RecordingReader& reader, RecordingWriter::Resume& resume,
                                           const std::filesystem::path& path) {
   for (;;) {
-    auto event = reader.next();
-    if (!event) return pass_on(event);
-    if (!*event) break;
-    const Event& e = **event;
+    TRY(auto event, reader.next());
+    if (!event) break;
+    const Event& e = *event;
     ++resume.events;
     ++events_read;
     resume.last_at = std::max(resume.last_at, e.at);
@@ -191,13 +189,12 @@ Result<void> LogStore::State::read_events(RecordingReader& reader, RecordingWrit
 Result<RecordingWriter::Resume> LogStore::State::read_log(const std::filesystem::path& path) {
   auto reader = RecordingReader::open(path);
   if (!reader) return pass_on(reader);
-  if (auto same = same_devices(path, reader->header(), header); !same) return pass_on(same);
+  TRY(same_devices(path, reader->header(), header));
   RecordingWriter::Resume resume;
   resume.checkpoint_generation = reader->checkpoint_generation();
-  auto payload = reader->skip_to_checkpoint();
-  if (!payload) return pass_on(payload);
-  if (*payload) {
-    if (const auto checkpoint = decode_checkpoint(**payload, reader->whole_bytes(), indexes)) {
+  TRY(auto payload, reader->skip_to_checkpoint());
+  if (payload) {
+    if (const auto checkpoint = decode_checkpoint(*payload, reader->whole_bytes(), indexes)) {
       resume.events = checkpoint->events;
       resume.last_at = checkpoint->last_at;
       resume.last_request = checkpoint->last_request;
@@ -208,7 +205,7 @@ Result<RecordingWriter::Resume> LogStore::State::read_log(const std::filesystem:
       if (!reader) return pass_on(reader);
     }
   }
-  if (auto read = read_events(*reader, resume, path); !read) return pass_on(read);
+  TRY(read_events(*reader, resume, path));
   return resume;
 }
 
@@ -223,12 +220,10 @@ Result<std::unique_ptr<LogStore>> LogStore::open(const std::filesystem::path& pa
   Result<std::unique_ptr<RecordingWriter>> log;
   if (std::filesystem::exists(path, none)) {
     // Locked before it is read: what a server that is just ending still appends must not be cut off.
-    auto file = LogFile::open(path);
-    if (!file) return pass_on(file);
-    auto resume = state->read_log(path);
-    if (!resume) return pass_on(resume);
-    log = RecordingWriter::resume(std::move(*file), *resume);
-    state->events = resume->events + 1;  // OPENED
+    TRY(auto file, LogFile::open(path));
+    TRY(auto resume, state->read_log(path));
+    log = RecordingWriter::resume(std::move(file), resume);
+    state->events = resume.events + 1;  // OPENED
   } else {
     log = RecordingWriter::create(path, header);
   }

@@ -293,7 +293,7 @@ TEST_F(LogStoreTest, RefusesOtherDevicesAndASecondServer) {
 }
 
 TEST_F(LogStoreTest, ADiskWithoutRoomForTheHeaderGetsNoFile) {
-  struct rlimit before {};
+  struct rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);
   struct rlimit full = before;
@@ -307,7 +307,7 @@ TEST_F(LogStoreTest, ADiskWithoutRoomForTheHeaderGetsNoFile) {
 }
 
 TEST_F(LogStoreTest, AFullDiskIsAnErrorAndNoDamage) {
-  struct rlimit before {};
+  struct rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);
   std::string message;

@@ -32,10 +32,9 @@ Result<ExtentIndex> follow(RecordingReader& reader, const std::filesystem::path&
   const std::uint64_t sectors = reader.header().devices[device].sectors;
   ExtentIndex index(sectors);
   for (std::uint64_t events = 0; !until.events || events < *until.events; ++events) {
-    auto event = reader.next(PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event || (until.at && (*event)->at > *until.at)) break;
-    const Event& e = **event;
+    TRY(auto event, reader.next(PayloadUse::pass_over));
+    if (!event || (until.at && event->at > *until.at)) break;
+    const Event& e = *event;
     image.at = e.at;
     if (e.kind != Kind::media || e.device != device) continue;
     if (e.lba > sectors || e.sectors > sectors - e.lba)
@@ -58,7 +57,7 @@ Result<void> copy(const RecordingReader& reader, std::uint64_t lba, std::uint64_
     return into.write_zeroes(lba, count);
   }
   std::vector<std::byte> bytes(count * kSectorBytes);  // at most a chunk of the index: 1 MiB
-  if (auto read = reader.read_at(where.offset(), bytes); !read) return read;
+  TRY(reader.read_at(where.offset(), bytes));
   return into.write(lba, bytes);
 }
 
@@ -66,21 +65,18 @@ Result<void> copy(const RecordingReader& reader, std::uint64_t lba, std::uint64_
 
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,
                                   const Until& until, model::SectorStore& into) {
-  auto reader = RecordingReader::open(recording);
-  if (!reader) return pass_on(reader);
-  if (auto good = check_device(recording, reader->header(), device, into.sectors()); !good)
-    return pass_on(good);
+  TRY(auto reader, RecordingReader::open(recording));
+  TRY(check_device(recording, reader.header(), device, into.sectors()));
   MediaImage image;
-  const auto index = follow(*reader, recording, device, until, image);
-  if (!index) return pass_on(index);
-  image.truncated_bytes = reader->tail() == Tail::whole ? 0 : reader->truncated_bytes();
+  TRY(const auto index, follow(reader, recording, device, until, image));
+  image.truncated_bytes = reader.tail() == Tail::whole ? 0 : reader.truncated_bytes();
   Result<void> copied;
-  index->visit(0, index->sectors(), [&](std::uint64_t lba, std::uint64_t count, ExtentLocation where) {
+  index.visit(0, index.sectors(), [&](std::uint64_t lba, std::uint64_t count, ExtentLocation where) {
     if (!copied) return;
     image.sectors += count;
     if (where.torn()) image.torn_sectors += count;
     if (where.unreadable()) image.unreadable_sectors += count;
-    copied = copy(*reader, lba, count, where, into);
+    copied = copy(reader, lba, count, where, into);
   });
   if (!copied) return pass_on(copied);
   return image;

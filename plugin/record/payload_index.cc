@@ -32,8 +32,7 @@ tl::unexpected<Error> carried_by_none(const std::string& path, std::uint64_t off
 Result<Payload> payload_at(int fd, const std::string& path, std::uint64_t offset) {
   if (offset < kTextAt + kEventHeaderBytes) return carried_by_none(path, offset);
   EventHeader head;
-  if (auto got = read_exactly(fd, path, offset - kEventHeaderBytes, writable_bytes_of(head)); !got)
-    return pass_on(got);
+  TRY(read_exactly(fd, path, offset - kEventHeaderBytes, writable_bytes_of(head)));
   if (head.header_crc != crc_of(head) || head.payload_bytes > kPayloadBytesMax)
     return carried_by_none(path, offset);
   return Payload{offset, head.payload_bytes, head.payload_crc};
@@ -44,14 +43,14 @@ Result<void> read_verified(int fd, const std::string& path, const Payload& paylo
                            std::span<std::byte> into) {
   std::uint32_t crc = 0;
   if (into.size() == payload.bytes) {
-    if (auto got = read_exactly(fd, path, offset, into); !got) return got;
+    TRY(read_exactly(fd, path, offset, into));
     crc = crc32c(into);
   } else {
     const auto buffer =
         std::make_unique_for_overwrite<std::byte[]>(std::min<std::size_t>(kPieceBytes, payload.bytes));
     for (std::uint64_t at = payload.at; at < payload.end(); at += kPieceBytes) {
       const std::span piece(buffer.get(), std::min<std::uint64_t>(kPieceBytes, payload.end() - at));
-      if (auto got = read_exactly(fd, path, at, piece); !got) return got;
+      TRY(read_exactly(fd, path, at, piece));
       crc = crc32c(piece, crc);
       const std::uint64_t from = std::max(at, offset);
       const std::uint64_t to = std::min(at + piece.size(), offset + into.size());
@@ -79,14 +78,13 @@ Result<void> PayloadIndex::read(int fd, const std::string& path, std::uint64_t o
     if (into.size() > payload.end() - offset) return carried_by_none(path, payload.end());
     auto& verified = verified_[static_cast<std::size_t>(std::prev(behind) - payloads_.begin())];
     if (verified.load(std::memory_order_relaxed)) return read_exactly(fd, path, offset, into);
-    if (auto got = read_verified(fd, path, payload, offset, into); !got) return got;
+    TRY(read_verified(fd, path, payload, offset, into));
     verified.store(true, std::memory_order_relaxed);
     return {};
   }
-  const auto payload = payload_at(fd, path, offset);
-  if (!payload) return pass_on(payload);
-  if (into.size() > payload->bytes) return carried_by_none(path, payload->end());
-  return read_verified(fd, path, *payload, offset, into);
+  TRY(const auto payload, payload_at(fd, path, offset));
+  if (into.size() > payload.bytes) return carried_by_none(path, payload.end());
+  return read_verified(fd, path, payload, offset, into);
 }
 
 }  // namespace headcrash::record

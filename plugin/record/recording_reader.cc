@@ -126,7 +126,7 @@ Result<void> RecordingReader::State::take(std::span<std::byte> into) {
       continue;
     }
     if (into.size() >= kReadBytes) {  // a large payload: straight to where it shall go
-      if (auto got = read_exactly(fd, path, offset, into); !got) return got;
+      TRY(read_exactly(fd, path, offset, into));
       offset += into.size();
       return {};
     }
@@ -224,7 +224,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
   const std::uint64_t event_at = offset;
   EventHeader head;
   if (remaining() < sizeof(head)) return std::nullopt;
-  if (auto got = take(writable_bytes_of(head)); !got) return pass_on(got);
+  TRY(take(writable_bytes_of(head)));
   const bool sound = head.header_crc == crc_of(head) && head.payload_bytes <= kPayloadBytesMax &&
                      plausible(head, event_at, first_event_at);
   if (!sound) {
@@ -236,7 +236,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
   Event event = event_of(head, event_at);
   if (use == PayloadUse::load || head.kind == Kind::mark || head.kind == Kind::fault) {
     event.payload.resize(payload_bytes);
-    if (auto got = take(event.payload); !got) return pass_on(got);
+    TRY(take(event.payload));
     const bool padding = base::all_zero(std::span(event.payload).subspan(head.payload_bytes));
     event.payload.resize(head.payload_bytes);
     if (!padding || crc32c(event.payload) != head.payload_crc) {
@@ -292,9 +292,8 @@ Result<std::optional<std::vector<std::byte>>> RecordingReader::skip_to_checkpoin
     const auto offset = s.good_slot(slot);
     if (!offset) continue;
     s.offset = s.whole_bytes = *offset;
-    auto event = s.next_of_any_kind(PayloadUse::load);
-    if (!event) return pass_on(event);
-    if (*event && (*event)->kind == kCheckpointKind) return std::move((*event)->payload);
+    TRY(auto event, s.next_of_any_kind(PayloadUse::load));
+    if (event && event->kind == kCheckpointKind) return std::move(event->payload);
     s.ended = false;
     s.tail = Tail::whole;
   }

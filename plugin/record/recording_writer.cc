@@ -63,27 +63,25 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::file
   const std::string text = header_text(header);
   if (text.size() > kHeaderTextBytesMax)
     return fail(path, "the description of its devices is too long", "give the devices shorter names");
-  auto file = LogFile::create(path);
-  if (!file) return pass_on(file);
+  TRY(auto file, LogFile::create(path));
   const auto text_bytes = std::as_bytes(std::span(text));
   const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(text.size()), crc32c(text_bytes)};
   const std::array<CheckpointSlot, 2> slots = {};
-  (*file)->append(bytes_of(kMagic), bytes_of(sizes));
-  (*file)->append(bytes_of(slots), text_bytes);
-  if (!(*file)->flush()) {  // a recording without its header would only be in the way
+  file->append(bytes_of(kMagic), bytes_of(sizes));
+  file->append(bytes_of(slots), text_bytes);
+  if (!file->flush()) {  // a recording without its header would only be in the way
     std::error_code none;
     std::filesystem::remove(path, none);
-    return tl::unexpected<Error>(*(*file)->error());
+    return tl::unexpected<Error>(*file->error());
   }
   auto state = std::make_unique<State>();
-  state->file = std::move(*file);
+  state->file = std::move(file);
   return std::unique_ptr<RecordingWriter>(new RecordingWriter(std::move(state)));
 }
 
 Result<std::unique_ptr<RecordingWriter>> RecordingWriter::resume(std::unique_ptr<LogFile> file,
                                                                  const Resume& resume) {
-  if (file->size() != resume.bytes)
-    if (auto cut = file->truncate(resume.bytes); !cut) return pass_on(cut);
+  if (file->size() != resume.bytes) TRY(file->truncate(resume.bytes));
   auto state = std::make_unique<State>();
   state->file = std::move(file);
   state->time_base = state->last_at = resume.last_at;

@@ -14,7 +14,7 @@ namespace headcrash::record {
 using model::kSectorBytes;
 
 Result<void> MediumState::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto inside = media::check_range("medium", sectors(), lba, into.size()); !inside) return inside;
+  TRY(media::check_range("medium", sectors(), lba, into.size()));
   std::fill(into.begin(), into.end(), std::byte{0});
   Result<void> result;
   index_.visit(
@@ -48,9 +48,8 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
 
 Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::path& recording,
                                                        model::DeviceId device, const Options& options) {
-  auto reader = RecordingReader::open(recording);
-  if (!reader) return pass_on(reader);
-  const RecordingHeader& header = reader->header();
+  TRY(auto reader, RecordingReader::open(recording));
+  const RecordingHeader& header = reader.header();
   if (device >= header.devices.size())
     return fail(recording,
                 fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
@@ -60,10 +59,9 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
   const std::uint64_t sectors = header.devices[device].sectors;
   auto line = std::make_shared<Timeline>();
   for (;; ++line->events_) {
-    auto event = reader->next(PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event) break;
-    const Event& e = **event;
+    TRY(auto event, reader.next(PayloadUse::pass_over));
+    if (!event) break;
+    const Event& e = *event;
     if (e.kind != Kind::media || e.device != device) continue;
     if (e.lba > sectors || e.sectors > sectors - e.lba)
       return fail(recording,
@@ -74,8 +72,8 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
   if (line->steps_.empty() && !header.devices[device].medium)
     return fail(recording, fmt::format("{} has no medium of its own", header.devices[device].name),
                 "use one of the devices below it");
-  line->tail_error_ = reader->tail_error();
-  line->bytes_ = std::make_shared<RecordingBytes>(std::move(*reader));
+  line->tail_error_ = reader.tail_error();
+  line->bytes_ = std::make_shared<RecordingBytes>(std::move(reader));
   line->between_ = std::max(options.media_events_between, line->steps_.size() / options.kept_max + 1);
   ExtentIndex index(sectors);
   for (std::size_t i = 0; i < line->steps_.size(); ++i) {

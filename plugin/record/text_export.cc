@@ -257,27 +257,24 @@ Result<TextSummary> write_text(RecordingReader& reader, TextFormat& format, LogF
     out.clear();
   };
   for (;; ++summary.events) {
-    auto event = reader.next(PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event) break;
-    summary.lines += format.add(**event, summary.events, out);
+    TRY(auto event, reader.next(PayloadUse::pass_over));
+    if (!event) break;
+    summary.lines += format.add(*event, summary.events, out);
     if (out.size() >= kTextBytes) put();
   }
   put();
-  if (auto closed = into.close(); !closed) return pass_on(closed);
+  TRY(into.close());
   summary.tail_error = reader.tail_error();
   return summary;
 }
 
 Result<TextSummary> export_text(const std::filesystem::path& from, const std::filesystem::path& to,
                                 TextFormat& format) {
-  auto reader = RecordingReader::open(from);
-  if (!reader) return pass_on(reader);
-  auto into = LogFile::create(to, LogFile::Content::exported);
-  if (!into) return pass_on(into);
-  auto written = write_text(*reader, format, **into);
+  TRY(auto reader, RecordingReader::open(from));
+  TRY(auto into, LogFile::create(to, LogFile::Content::exported));
+  auto written = write_text(reader, format, *into);
   if (written) return written;
-  into->reset();
+  into.reset();
   std::error_code none;
   std::filesystem::remove(to, none);
   return written;

@@ -40,12 +40,11 @@ Result<void> take(std::string_view key, std::string_view value, RandomSpec& spec
   if (key == "reads") return share(spec.reads);
   if (key == "sequential") return share(spec.sequential);
   if (key == "size") {
-    const Result<std::uint64_t> bytes = base::parse_size(value, subject);
-    if (!bytes) return pass_on(bytes);
-    if (*bytes == 0 || *bytes > kBytesMax || *bytes % model::kSectorBytes != 0) {
+    TRY(const auto bytes, base::parse_size(value, subject));
+    if (bytes == 0 || bytes > kBytesMax || bytes % model::kSectorBytes != 0) {
       return fail(subject, "must be a multiple of 512 bytes up to 512M", "for example 4K");
     }
-    spec.blocks = static_cast<std::uint32_t>(*bytes / model::kSectorBytes);
+    spec.blocks = static_cast<std::uint32_t>(bytes / model::kSectorBytes);
   } else if (key == "count") {
     if (!whole || *whole == 0) return fail(subject, "must be a whole number above 0", "for example 100000");
     spec.count = *whole;
@@ -79,8 +78,7 @@ Result<RandomSpec> parse_random(std::string_view text) {
       return fail(fmt::format("--random {}", item), "is not KEY=VALUE",
                   "for example reads=0.67,count=100000,size=4K");
     }
-    if (auto taken = take(item.substr(0, equals), item.substr(equals + 1), spec); !taken)
-      return pass_on(taken);
+    TRY(take(item.substr(0, equals), item.substr(equals + 1), spec));
   }
   if (spec.count == 0) return fail("--random count", "is missing", "say how many, for example count=100000");
   if (spec.rate > 0 && spec.depth > 1) {

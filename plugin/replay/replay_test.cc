@@ -51,10 +51,9 @@ class TextFile {
 Result<std::vector<TraceRequest>> all_of(RequestSource& source) {
   std::vector<TraceRequest> all;
   for (;;) {
-    const auto chunk = source.next();
-    if (!chunk) return pass_on(chunk);
-    if (chunk->empty()) return all;
-    all.insert(all.end(), chunk->begin(), chunk->end());
+    TRY(const auto chunk, source.next());
+    if (chunk.empty()) return all;
+    all.insert(all.end(), chunk.begin(), chunk.end());
   }
 }
 

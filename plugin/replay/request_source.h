@@ -46,10 +46,9 @@ class RequestsInMemory final : public RequestSource {
   static Result<RequestsInMemory> of(RequestSource& source) {
     RequestsInMemory all(source.closed_loop(), source.loops());
     for (;;) {
-      const auto chunk = source.next();
-      if (!chunk) return pass_on(chunk);
-      if (chunk->empty()) return all;
-      all.requests_.insert(all.requests_.end(), chunk->begin(), chunk->end());
+      TRY(const auto chunk, source.next());
+      if (chunk.empty()) return all;
+      all.requests_.insert(all.requests_.end(), chunk.begin(), chunk.end());
     }
   }
   Result<std::span<const TraceRequest>> next() override {

@@ -40,7 +40,7 @@ Result<std::unique_ptr<TraceFile>> TraceFile::open(const std::string& path,
     if (const auto by_name = trace_format_of(path)) format = *by_name;
   }
   if (!format) {
-    if (const auto read = trace->read_more(); !read) return pass_on(read);
+    TRY(trace->read_more());
     format = recognise_trace({trace->buffer_.data(), trace->held_});
   }
   if (!format)
@@ -76,9 +76,9 @@ Result<std::span<const TraceRequest>> TraceFile::next() {
     if (kept_back_) chunk_.push_back(*kept_back_);
     kept_back_.reset();
     if (held_ <= kTraceLineBytesMax) {
-      if (const auto read = read_more(); !read) return pass_on(read);
+      TRY(read_more());
     }
-    if (const auto done = parse_buffer(); !done) return pass_on(done);
+    TRY(parse_buffer());
     if (closed_loop() && !ended_ && !chunk_.empty()) {
       kept_back_ = chunk_.back();
       chunk_.pop_back();
@@ -124,7 +124,7 @@ Result<void> TraceFile::parse_buffer() {
     if (line_end == nullptr && !ended_) break;
     if (line_end == nullptr) line_end = end;
     ++line_;
-    if (const auto parsed = parse_line({at, static_cast<std::size_t>(line_end - at)}); !parsed) return parsed;
+    TRY(parse_line({at, static_cast<std::size_t>(line_end - at)}));
     at = line_end == end ? end : line_end + 1;
   }
   held_ = lines_.over ? 0 : static_cast<std::size_t>(end - at);

@@ -23,16 +23,14 @@ Result<Replayed> parse(const std::string& text, std::optional<TraceFormat> forma
                        const char* name = "trace.txt") {
   const TemporaryFolder folder;
   folder.put(name, text);
-  auto source = TraceFile::open(folder / name, format);
-  if (!source) return pass_on(source);
-  Replayed all{{}, (*source)->closed_loop(), (*source)->format().format, {}};
+  TRY(auto source, TraceFile::open(folder / name, format));
+  Replayed all{{}, source->closed_loop(), source->format().format, {}};
   for (;;) {
-    const auto chunk = (*source)->next();
-    if (!chunk) return pass_on(chunk);
-    if (chunk->empty()) break;
-    all.requests.insert(all.requests.end(), chunk->begin(), chunk->end());
+    TRY(const auto chunk, source->next());
+    if (chunk.empty()) break;
+    all.requests.insert(all.requests.end(), chunk.begin(), chunk.end());
   }
-  all.remarks = (*source)->remarks();
+  all.remarks = source->remarks();
   return all;
 }
 

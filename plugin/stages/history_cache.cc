@@ -112,9 +112,8 @@ void HistoryCache::forget(const Entry& entry) {
 }
 
 Result<std::shared_ptr<OpenHistory>> HistoryCache::get(const std::filesystem::path& recording) {
-  const auto version = version_of(recording);
-  if (!version) return pass_on(version);
-  const std::shared_ptr<Entry> found = entry(recording, *version);
+  TRY(const auto version, version_of(recording));
+  const std::shared_ptr<Entry> found = entry(recording, version);
   const std::lock_guard reading(found->reading);
   if (!found->read) {
     auto run = states::RunHistory::load(recording);

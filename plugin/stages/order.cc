@@ -19,23 +19,21 @@ constexpr const char* kSeeControl = "see CONTROL.md or the man page";
 
 /// The server's folder is nobody's business: only absolute paths mean the same to both sides.
 Result<std::optional<std::filesystem::path>> path_of(const json& object, const char* key) {
-  auto text = base::optional_text(object, key, "give an absolute path");
-  if (!text) return pass_on(text);
-  if (!*text) return std::nullopt;
-  if (!(*text)->starts_with('/') || (*text)->find('\0') != std::string::npos)
-    return fail(key, fmt::format("\"{}\" is not an absolute path", (*text)->substr(0, 64)),
+  TRY(auto text, base::optional_text(object, key, "give an absolute path"));
+  if (!text) return std::nullopt;
+  if (!text->starts_with('/') || text->find('\0') != std::string::npos)
+    return fail(key, fmt::format("\"{}\" is not an absolute path", text->substr(0, 64)),
                 "give an absolute path");
-  return std::optional<std::filesystem::path>(std::move(**text));
+  return std::optional<std::filesystem::path>(std::move(*text));
 }
 
 Result<void> take_log(const json& object, LoadOrder& order) {
   if (!object.contains("log_sectors")) return {};
-  const auto sectors = base::number_of(object, "log_sectors", kSectorsMax);
-  if (!sectors) return pass_on(sectors);
-  if (*sectors == 0) return fail("log_sectors", "a disk needs at least one sector", "leave it out");
+  TRY(const auto sectors, base::number_of(object, "log_sectors", kSectorsMax));
+  if (sectors == 0) return fail("log_sectors", "a disk needs at least one sector", "leave it out");
   if (object.contains("machine"))
     return fail("log_sectors", "cannot be combined with 'machine'", "a log disk goes with a plain disk only");
-  order.log_sectors = *sectors;
+  order.log_sectors = sectors;
   return {};
 }
 
@@ -46,9 +44,8 @@ Result<void> take_slow(const json& object, LoadOrder& order) {
   constexpr const char* kRemedy = R"(write "slow":[[LBA,SECTORS]] and "slow_us":100000)";
   if (slow == object.end() || !object.contains("slow_us"))
     return fail("slow", "and slow_us come together", kRemedy);
-  const auto by = base::number_of(object, "slow_us", kAnswerDelayMostUs);
-  if (!by) return pass_on(by);
-  order.delay.slow_us = static_cast<std::uint32_t>(*by);
+  TRY(const auto by, base::number_of(object, "slow_us", kAnswerDelayMostUs));
+  order.delay.slow_us = static_cast<std::uint32_t>(by);
   if (!slow->is_array() || slow->size() > kSlowPlacesMost)
     return fail("slow", fmt::format("is not a list of at most {} places", kSlowPlacesMost), kRemedy);
   for (const json& place : *slow) {
@@ -74,14 +71,12 @@ Result<void> take_record(const json& object, LoadOrder& order) {
     if (!order.record && object.contains(key))
       return fail(key, "has no effect without a recording", "give \"record\" as well");
   if (object.contains("delay_us")) {
-    const auto most = base::number_of(object, "delay_us", kAnswerDelayMostUs);
-    if (!most) return pass_on(most);
-    order.delay.most_us = static_cast<std::uint32_t>(*most);
+    TRY(const auto most, base::number_of(object, "delay_us", kAnswerDelayMostUs));
+    order.delay.most_us = static_cast<std::uint32_t>(most);
   }
   if (object.contains("delay_seed")) {
-    const auto seed = base::number_of(object, "delay_seed", std::numeric_limits<std::uint64_t>::max());
-    if (!seed) return pass_on(seed);
-    order.delay.seed = *seed;
+    TRY(const auto seed, base::number_of(object, "delay_seed", std::numeric_limits<std::uint64_t>::max()));
+    order.delay.seed = seed;
   }
   return take_slow(object, order);
 }
@@ -105,61 +100,53 @@ Result<void> take_faults(const json& object, LoadOrder& order) {
     return fail("faults", fmt::format("is not a list of at most {} texts", kFaultsMost), kRemedy);
   for (const json& text : list) {
     if (!text.is_string()) return fail("faults", "has something that is not text", kRemedy);
-    auto fault = model::parse_fault(text.get<std::string>());
-    if (!fault) return pass_on(fault);
-    order.faults.push_back(std::move(*fault));
+    TRY(auto fault, model::parse_fault(text.get<std::string>()));
+    order.faults.push_back(std::move(fault));
   }
   return {};
 }
 
 Result<Order> parse_load(const json& object, std::size_t stage) {
   const bool is_blank = object.contains("sectors");
-  auto keys = is_blank ? base::only_keys(object,
-                                         {"state", "stage", "sectors", "log_sectors", "used_disk", "record",
-                                          "delay_us", "delay_seed", "slow", "slow_us", "machine", "faults"},
-                                         "an empty disk has no recording and no id; leave one of them out")
-                       : base::only_keys(object,
-                                         {"state", "stage", "recording", "id", "record", "delay_us",
-                                          "delay_seed", "slow", "slow_us", "machine", "faults"},
-                                         kSeeControl);
-  if (!keys) return pass_on(keys);
+  TRY(is_blank ? base::only_keys(object,
+                                 {"state", "stage", "sectors", "log_sectors", "used_disk", "record",
+                                  "delay_us", "delay_seed", "slow", "slow_us", "machine", "faults"},
+                                 "an empty disk has no recording and no id; leave one of them out")
+               : base::only_keys(object,
+                                 {"state", "stage", "recording", "id", "record", "delay_us", "delay_seed",
+                                  "slow", "slow_us", "machine", "faults"},
+                                 kSeeControl));
   LoadOrder order{.stage = stage};
   if (is_blank) {
-    const auto sectors = base::number_of(object, "sectors", kSectorsMax);
-    if (!sectors) return pass_on(sectors);
-    if (*sectors == 0) return fail("sectors", "a disk needs at least one sector", "give a larger number");
-    order.sectors = *sectors;
-    if (auto log = take_log(object, order); !log) return pass_on(log);
-    if (auto used = take_used(object, order); !used) return pass_on(used);
+    TRY(const auto sectors, base::number_of(object, "sectors", kSectorsMax));
+    if (sectors == 0) return fail("sectors", "a disk needs at least one sector", "give a larger number");
+    order.sectors = sectors;
+    TRY(take_log(object, order));
+    TRY(take_used(object, order));
   } else {
-    auto recording = path_of(object, "recording");
-    if (!recording) return pass_on(recording);
-    if (!*recording)
+    TRY(auto recording, path_of(object, "recording"));
+    if (!recording)
       return fail("recording", "is missing",
                   R"(name a recording and the "id" of a state, or give "sectors")");
-    order.recording = std::move(*recording);
-    auto id = base::text_of(object, "id", "name a state, for example w1234");
-    if (!id) return pass_on(id);
-    if (auto state = states::parse_crash_state(*id); !state) return pass_on(state);
-    order.id = std::move(*id);
+    order.recording = std::move(recording);
+    TRY(auto id, base::text_of(object, "id", "name a state, for example w1234"));
+    TRY(states::parse_crash_state(id));
+    order.id = std::move(id);
   }
-  if (auto record = take_record(object, order); !record) return pass_on(record);
-  auto machine = base::optional_text(object, "machine", "name a profile, for example raid5-5");
-  if (!machine) return pass_on(machine);
-  order.machine = std::move(*machine);
-  if (auto taken = take_faults(object, order); !taken) return pass_on(taken);
+  TRY(take_record(object, order));
+  TRY(auto machine, base::optional_text(object, "machine", "name a profile, for example raid5-5"));
+  order.machine = std::move(machine);
+  TRY(take_faults(object, order));
   return order;
 }
 
 Result<Order> parse_mark(const json& object, std::size_t stage) {
-  if (auto keys = base::only_keys(object, {"state", "stage", "text"}, kSeeControl); !keys)
-    return pass_on(keys);
-  auto text = base::text_of(object, "text", "give the text of the mark");
-  if (!text) return pass_on(text);
-  if (text->empty() || text->size() > kMarkBytesMax || text->find('\0') != std::string::npos)
-    return fail("text", fmt::format("has {} bytes or a NUL in it", text->size()),
+  TRY(base::only_keys(object, {"state", "stage", "text"}, kSeeControl));
+  TRY(auto text, base::text_of(object, "text", "give the text of the mark"));
+  if (text.empty() || text.size() > kMarkBytesMax || text.find('\0') != std::string::npos)
+    return fail("text", fmt::format("has {} bytes or a NUL in it", text.size()),
                 fmt::format("use 1 to {} bytes without NUL", kMarkBytesMax));
-  return MarkOrder{stage, std::move(*text)};
+  return MarkOrder{stage, std::move(text)};
 }
 
 std::string hex(std::uint64_t number) {
@@ -232,18 +219,16 @@ Result<Order> parse_order(std::string_view line) {
   if (!object.is_object()) return fail("request", "is not a JSON object", "send one object a line");
   if (!object.contains("state"))
     return fail("request", "is not for a server of crash states", R"(use {"state":...})");
-  auto verb = base::text_of(object, "state", kRemedy);
-  if (!verb) return pass_on(verb);
-  const auto number = base::number_of(object, "stage", kStageMax);
-  if (!number) return pass_on(number);
-  const auto stage = static_cast<std::size_t>(*number);
-  if (*verb == "load") return parse_load(object, stage);
-  if (*verb == "mark") return parse_mark(object, stage);
-  if (auto keys = base::only_keys(object, {"state", "stage"}, kSeeControl); !keys) return pass_on(keys);
-  if (*verb == "seal") return SealOrder{stage};
-  if (*verb == "status") return StatusOrder{stage};
-  if (*verb == "digest") return DigestOrder{stage};
-  return fail("state", fmt::format("unknown command \"{}\"", verb->substr(0, 64)), kRemedy);
+  TRY(auto verb, base::text_of(object, "state", kRemedy));
+  TRY(const auto number, base::number_of(object, "stage", kStageMax));
+  const auto stage = static_cast<std::size_t>(number);
+  if (verb == "load") return parse_load(object, stage);
+  if (verb == "mark") return parse_mark(object, stage);
+  TRY(base::only_keys(object, {"state", "stage"}, kSeeControl));
+  if (verb == "seal") return SealOrder{stage};
+  if (verb == "status") return StatusOrder{stage};
+  if (verb == "digest") return DigestOrder{stage};
+  return fail("state", fmt::format("unknown command \"{}\"", verb.substr(0, 64)), kRemedy);
 }
 
 std::string answer(StageServer& server, std::string_view line) {

@@ -25,9 +25,8 @@ int errno_of(model::Status status) {
 }  // namespace
 
 Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors) {
-  auto stack = profiles::load_stack(profile);
-  if (!stack) return pass_on(stack);
-  return profiles::plan({{kDeviceName, std::move(*stack), sectors * model::kSectorBytes, std::nullopt}});
+  TRY(auto stack, profiles::load_stack(profile));
+  return profiles::plan({{kDeviceName, std::move(stack), sectors * model::kSectorBytes, std::nullopt}});
 }
 
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan) {
@@ -77,15 +76,14 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   options.mark_unreadable = [&stores = self->stores_](model::DeviceId id, model::DeviceFaults& faults) {
     if (const auto& store = stores.at(id)) store->mark_unreadable(faults);
   };
-  if (auto written = self->write_back(with, true); !written) return pass_on(written);
-  auto built = profiles::build(self->plan_, observer, options);
-  if (!built) return pass_on(built);
-  self->built_ = std::move(*built);
-  if (auto started = self->check_started(); !started) return pass_on(started);
+  TRY(self->write_back(with, true));
+  TRY(auto built, profiles::build(self->plan_, observer, options));
+  self->built_ = std::move(built);
+  TRY(self->check_started());
   for (std::size_t i = 0; i < self->built_.machine->device_count(); ++i)
     self->faces_.push_back(
         {self->built_.machine->device_name(i), self->built_.machine->device(i).characteristics().sectors});
-  if (auto written = self->write_back(with, false); !written) return pass_on(written);
+  TRY(self->write_back(with, false));
   if (recording != nullptr && !with.caches.empty()) self->mark(states::kCachesWrittenBackMark);
   return self;
 }
@@ -95,7 +93,7 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
 Result<void> RebuiltMachine::put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba,
                                       std::uint64_t sectors) {
   std::vector<std::byte> bytes(sectors * model::kSectorBytes);
-  if (auto got = cache.image.read(lba, bytes); !got) return got;
+  TRY(cache.image.read(lba, bytes));
   if (plan_.all[below].leaf) {
     if (recording_ != nullptr)
       recording_->media_written(

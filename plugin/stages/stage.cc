@@ -91,7 +91,7 @@ Result<void> Stage::check_loaded() const {
 
 Result<std::unique_ptr<Stage::Connection>> Stage::connect(const std::optional<std::string>& face) {
   const std::lock_guard lock(mutex_);
-  if (auto loaded = check_loaded(); !loaded) return pass_on(loaded);
+  TRY(check_loaded());
   const std::vector<Face>& faces = load_.content->faces();
   const auto index = find_face(faces, face);
   if (!index)
@@ -242,7 +242,7 @@ std::string Stage::nonce() const {
 
 Result<void> Stage::mark(std::string_view text) {
   const std::lock_guard lock(mutex_);
-  if (auto loaded = check_loaded(); !loaded) return loaded;
+  TRY(check_loaded());
   load_.content->mark(text);
   if (!load_.log || !load_.log->error()) return {};
   error_ = load_.log->error()->message();
@@ -251,7 +251,7 @@ Result<void> Stage::mark(std::string_view text) {
 
 Result<Sealed> Stage::seal() {
   const std::lock_guard lock(mutex_);
-  if (auto loaded = check_loaded(); !loaded) return pass_on(loaded);
+  TRY(check_loaded());
   if (!load_.log) return fail(name_, "makes no recording", "load its state with \"record\"");
   load_.content->shut_down();
   auto sealed = load_.log->seal();
@@ -261,7 +261,7 @@ Result<Sealed> Stage::seal() {
 
 Result<std::uint64_t> Stage::digest() {
   const std::lock_guard lock(mutex_);
-  if (auto loaded = check_loaded(); !loaded) return pass_on(loaded);
+  TRY(check_loaded());
   return load_.content->digest();
 }
 

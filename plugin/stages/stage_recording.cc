@@ -25,9 +25,8 @@ StageRecording::StageRecording(std::filesystem::path path, std::unique_ptr<recor
 Result<std::unique_ptr<StageRecording>> StageRecording::create(const std::filesystem::path& path,
                                                                const record::RecordingHeader& header,
                                                                Clock clock) {
-  auto writer = record::RecordingWriter::create(path, header);
-  if (!writer) return pass_on(writer);
-  return std::unique_ptr<StageRecording>(new StageRecording(path, std::move(*writer), std::move(clock)));
+  TRY(auto writer, record::RecordingWriter::create(path, header));
+  return std::unique_ptr<StageRecording>(new StageRecording(path, std::move(writer), std::move(clock)));
 }
 
 model::TimeNs StageRecording::now() const {

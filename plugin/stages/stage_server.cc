@@ -49,16 +49,13 @@ Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& h
   for (std::size_t id = 0; id < origin.devices.size(); ++id) {
     if (!origin.devices[id].medium) continue;
     const auto device = static_cast<model::DeviceId>(id);
-    auto image = run.image(state, device);
-    if (!image) return pass_on(image);
-    const auto digest = history.digest(device, *image);
-    if (!digest) return pass_on(digest);
-    origin.media.push_back({origin.devices[id].name, device, std::move(*image), *digest});
+    TRY(auto image, run.image(state, device));
+    TRY(const auto digest, history.digest(device, image));
+    origin.media.push_back({origin.devices[id].name, device, std::move(image), digest});
   }
   for (const model::DeviceId cache : run.caches()) {
-    auto image = run.image(state, cache);
-    if (!image) return pass_on(image);
-    origin.caches.push_back({origin.devices[cache].name, cache, std::move(*image)});
+    TRY(auto image, run.image(state, cache));
+    origin.caches.push_back({origin.devices[cache].name, cache, std::move(image)});
   }
   if (origin.media.empty())
     return fail(recording, "has no device with a medium", "use a recording of a drive or an array");
@@ -134,9 +131,8 @@ Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above, 
                               const StageRecording::Clock& clock, std::uint64_t overlay_bytes_max) {
   Stage::Load load{origin.id, origin.recording, new_nonce(), nullptr, nullptr, recorded.delay};
   if (recorded.into) {
-    auto log = begin_recording(*recorded.into, origin, above.has_value(), clock);
-    if (!log) return pass_on(log);
-    load.log = std::move(*log);
+    TRY(auto log, begin_recording(*recorded.into, origin, above.has_value(), clock));
+    load.log = std::move(log);
   }
   if (!above) {
     load.content = std::make_unique<PlainMedia>(std::move(origin.media), overlay_bytes_max, load.log.get(),
@@ -164,12 +160,11 @@ Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<MachineAbove
                          const Recorded& recorded, std::uint64_t overlay_bytes_max) {
   const std::vector<Face> faces = faces_of(origin, above);
   // First, so that what is refused leaves no recording behind.
-  if (auto may = stage.may_load(faces); !may) return pass_on(may);
+  TRY(stage.may_load(faces));
   const std::uint64_t digest = digest_of(origin.media);
-  auto load = make_load(std::move(origin), std::move(above), recorded, stage.clock(), overlay_bytes_max);
-  if (!load) return pass_on(load);
-  const std::string nonce = load->nonce;
-  if (auto put = stage.put(std::move(*load)); !put) return pass_on(put);
+  TRY(auto load, make_load(std::move(origin), std::move(above), recorded, stage.clock(), overlay_bytes_max));
+  const std::string nonce = load.nonce;
+  TRY(stage.put(std::move(load)));
   return Loaded{nonce, faces.front().sectors, digest};
 }
 
@@ -182,8 +177,7 @@ StageServer::StageServer(const StageServerOptions& options) : options_(options) 
 
 Result<std::unique_ptr<StageServer>> StageServer::create(const StageServerOptions& options) {
   std::unique_ptr<StageServer> self(new StageServer(options));
-  if (options.recording)
-    if (auto readable = self->histories_.get(*options.recording); !readable) return pass_on(readable);
+  if (options.recording) TRY(self->histories_.get(*options.recording));
   return self;
 }
 
@@ -196,31 +190,24 @@ Result<Stage*> StageServer::stage(std::size_t number) {
 }
 
 Result<Loaded> StageServer::load(const LoadOrder& order) {
-  const auto stage = this->stage(order.stage);
-  if (!stage) return pass_on(stage);
+  TRY(const auto stage, this->stage(order.stage));
   Origin origin;
   std::optional<MachineAbove> above;
   if (order.recording) {
-    const auto state = states::parse_crash_state(order.id);
-    if (!state) return pass_on(state);
-    const auto run = histories_.get(*order.recording);
-    if (!run) return pass_on(run);
-    auto found = from_state(*order.recording, **run, *state);
-    if (!found) return pass_on(found);
-    origin = std::move(*found);
+    TRY(const auto state, states::parse_crash_state(order.id));
+    TRY(const auto run, histories_.get(*order.recording));
+    TRY(auto found, from_state(*order.recording, *run, state));
+    origin = std::move(found);
   }
   if (order.machine) {
-    auto planned =
-        plan_machine(*order.machine, order.recording ? origin.devices.front().sectors : order.sectors);
-    if (!planned) return pass_on(planned);
-    above = {std::move(*planned), order.faults};
-    if (order.recording)
-      if (auto fits = check_fit(above->plan, *order.machine, origin.devices, origin.recording); !fits)
-        return pass_on(fits);
+    TRY(auto planned,
+        plan_machine(*order.machine, order.recording ? origin.devices.front().sectors : order.sectors));
+    above = {std::move(planned), order.faults};
+    if (order.recording) TRY(check_fit(above->plan, *order.machine, origin.devices, origin.recording));
   }
   if (!order.recording)
     origin = above ? blank(above->plan) : blank(order.sectors, order.log_sectors, order.used_disk);
-  return load_onto(**stage, std::move(origin), std::move(above), {order.record, order.delay},
+  return load_onto(*stage, std::move(origin), std::move(above), {order.record, order.delay},
                    options_.overlay_bytes_max);
 }
 
@@ -228,15 +215,11 @@ Result<std::unique_ptr<Stage>> StageServer::private_stage(const std::string& id)
   if (!options_.recording)
     return fail("state/" + id.substr(0, 64), "this server has no recording of its own",
                 "start it with recording=FILE, or load the state onto a stage");
-  const auto state = states::parse_crash_state(id);
-  if (!state) return pass_on(state);
-  const auto run = histories_.get(*options_.recording);
-  if (!run) return pass_on(run);
-  auto origin = from_state(*options_.recording, **run, *state);
-  if (!origin) return pass_on(origin);
+  TRY(const auto state, states::parse_crash_state(id));
+  TRY(const auto run, histories_.get(*options_.recording));
+  TRY(auto origin, from_state(*options_.recording, *run, state));
   auto stage = std::make_unique<Stage>("state/" + id);
-  auto loaded = load_onto(*stage, std::move(*origin), std::nullopt, {}, options_.overlay_bytes_max);
-  if (!loaded) return pass_on(loaded);
+  TRY(load_onto(*stage, std::move(origin), std::nullopt, {}, options_.overlay_bytes_max));
   return stage;
 }
 

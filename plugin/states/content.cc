@@ -50,7 +50,7 @@ Result<const std::vector<std::uint64_t>*> WriteSums::totals(std::size_t index) {
   }
   const RecordedWrite& write = run_->writes(device_)[index];
   std::vector<std::byte> bytes(std::size_t{write.sectors} * kSectorBytes);
-  if (auto read = run_->read_payload(write, 0, bytes); !read) return pass_on(read);
+  TRY(run_->read_payload(write, 0, bytes));
   std::vector<std::uint64_t> totals(std::size_t{write.sectors} + 1);
   for (std::size_t i = 0; i < write.sectors; ++i)
     totals[i + 1] =
@@ -69,10 +69,9 @@ Result<const std::vector<std::uint64_t>*> WriteSums::totals(std::size_t index) {
 Result<std::uint64_t> WriteSums::of(std::size_t index, std::uint64_t lba, std::uint64_t sectors) {
   const RecordedWrite& write = run_->writes(device_)[index];
   if (write.op != model::Op::write) return 0;
-  const auto known = totals(index);
-  if (!known) return pass_on(known);
+  TRY(const auto known, totals(index));
   const std::uint64_t first = lba - write.lba;
-  return (**known)[first + sectors] - (**known)[first];
+  return (*known)[first + sectors] - (*known)[first];
 }
 
 Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
@@ -86,13 +85,12 @@ Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
   };
   PowerCycle& power_cycle = power_cycles_[begin];
   if (!power_cycle.rolled) {
-    auto start = run_->image({.device = device_, .event = begin}, device_);
-    if (!start) return pass_on(start);
-    const auto digest = start->digest();
+    TRY(auto start, run_->image({.device = device_, .event = begin}, device_));
+    const auto digest = start.digest();
     if (!digest) return digest;
     power_cycle.first = submitted(begin);
     power_cycle.after = {*digest};
-    power_cycle.rolled = std::move(*start);
+    power_cycle.rolled = std::move(start);
   }
   const std::size_t wanted = submitted(event) - power_cycle.first;
   while (power_cycle.after.size() <= wanted) {
@@ -132,8 +130,8 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
     wanted[i] = (cut.fates_[i] == 0) == on_all ? 1 : 0;
     if (on_all || wanted[i] != 0) taking_part.push_back(cut.first_ + i);
   }
-  if (auto found = cut.find_atoms(taking_part, wanted); !found) return pass_on(found);
-  if (auto anchored = cut.anchor(event, on_all); !anchored) return pass_on(anchored);
+  TRY(cut.find_atoms(taking_part, wanted));
+  TRY(cut.anchor(event, on_all));
   return cut;
 }
 
@@ -181,20 +179,17 @@ Result<void> CutContent::anchor(std::uint64_t event, bool on_all) {
   const RunHistory& run = content_->run();
   const std::uint64_t before =
       fates_.empty() ? event : run.writes(content_->device())[first_].submitted_event;
-  const auto base = content_->all(on_all ? event : before);
-  if (!base) return pass_on(base);
-  anchor_ = *base;
+  TRY(const auto base, content_->all(on_all ? event : before));
+  anchor_ = base;
   if (atoms_.empty()) return {};
-  auto image = run.image({.device = content_->device(), .event = before}, content_->device());
-  if (!image) return pass_on(image);
-  before_ = std::move(*image);
+  TRY(auto image, run.image({.device = content_->device(), .event = before}, content_->device()));
+  before_ = std::move(image);
   for (Atom& atom : atoms_) {
-    const auto held =
+    TRY(const auto held,
         on_all ? content_->sums().of(writers_[atom.first_writer + atom.writers - 1], atom.lba, atom.sectors)
-               : below(atom.lba, atom.sectors);
-    if (!held) return pass_on(held);
-    atom.anchored = *held;
-    if (!on_all) atom.below = *held;
+               : below(atom.lba, atom.sectors));
+    atom.anchored = held;
+    if (!on_all) atom.below = held;
   }
   return {};
 }
@@ -264,30 +259,24 @@ Result<MediaContent> MediaContent::load(const RunHistory& run) {
     const auto id = static_cast<model::DeviceId>(i);
     const auto& caches = run.caches();
     if (!devices[i].medium && std::find(caches.begin(), caches.end(), id) == caches.end()) continue;
-    auto start = run.image({.base = CrashState::Base::physical}, id);
-    if (!start) return pass_on(start);
-    const auto digest = start->digest();
-    if (!digest) return pass_on(digest);
-    content.before_[i] = *digest;
-    rolled[i] = std::move(*start);
+    TRY(auto start, run.image({.base = CrashState::Base::physical}, id));
+    TRY(const auto digest, start.digest());
+    content.before_[i] = digest;
+    rolled[i] = std::move(start);
   }
-  auto reader = record::RecordingReader::open(run.path());
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, record::RecordingReader::open(run.path()));
   for (std::uint64_t ordinal = 0; ordinal < run.events(); ++ordinal) {
-    const auto event = reader->next(record::PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event) break;
-    const record::Event& e = **event;
+    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    if (!event) break;
+    const record::Event& e = *event;
     if (e.kind != record::Kind::media || e.device >= devices.size() || !rolled[e.device]) continue;
     StateImage& image = *rolled[e.device];
-    const auto old = image.digest(e.lba, e.sectors);
-    if (!old) return pass_on(old);
+    TRY(const auto old, image.digest(e.lba, e.sectors));
     image.apply(e);
-    const auto fresh = image.digest(e.lba, e.sectors);
-    if (!fresh) return pass_on(fresh);
+    TRY(const auto fresh, image.digest(e.lba, e.sectors));
     auto& steps = content.steps_[e.device];
     const std::uint64_t last = steps.empty() ? content.before_[e.device] : steps.back().digest;
-    if (!e.moved) steps.push_back({ordinal, last + *fresh - *old});
+    if (!e.moved) steps.push_back({ordinal, last + fresh - old});
   }
   return content;
 }

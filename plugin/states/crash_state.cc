@@ -81,47 +81,40 @@ class NameReader {
 
 Result<void> read_list(NameReader& in, std::vector<model::RequestId>& list) {
   do {
-    const auto request =
-        in.rising<model::RequestId>("a request", list.empty(), list.empty() ? 0 : list.back());
-    if (!request) return pass_on(request);
-    list.push_back(*request);
+    TRY(const auto request,
+        in.rising<model::RequestId>("a request", list.empty(), list.empty() ? 0 : list.back()));
+    list.push_back(request);
   } while (in.take('.'));
   return {};
 }
 
 Result<void> read_torn(NameReader& in, std::vector<TornWrite>& list) {
   do {
-    const auto request = in.rising<model::RequestId>("the request that is torn", list.empty(),
-                                                     list.empty() ? 0 : list.back().request);
-    if (!request) return pass_on(request);
+    TRY(const auto request, in.rising<model::RequestId>("the request that is torn", list.empty(),
+                                                        list.empty() ? 0 : list.back().request));
     if (!in.take(':')) return in.expected("\":\" and the first sector that is new");
-    const auto first = in.number<std::uint32_t>("the first sector that is new");
-    if (!first) return pass_on(first);
+    TRY(const auto first, in.number<std::uint32_t>("the first sector that is new"));
     if (!in.take('x')) return in.expected("\"x\" and how many sectors are new");
-    const auto count = in.number<std::uint32_t>("how many sectors are new");
-    if (!count) return pass_on(count);
-    if (*count == 0) return in.problem(fmt::format("request {} has no new sector: leave it out", *request));
-    list.push_back({*request, *first, *count});
+    TRY(const auto count, in.number<std::uint32_t>("how many sectors are new"));
+    if (count == 0) return in.problem(fmt::format("request {} has no new sector: leave it out", request));
+    list.push_back({request, first, count});
   } while (in.take('.'));
   return {};
 }
 
 Result<void> read_writes(NameReader& in, CrashState& state) {
   if (in.take('!')) {
-    const auto from = in.number<model::RequestId>("the request from which on the cache lied");
-    if (!from) return pass_on(from);
-    state.lies_from = *from;
+    TRY(const auto from, in.number<model::RequestId>("the request from which on the cache lied"));
+    state.lies_from = from;
   }
   if (in.take('-')) {
     state.keep_others = in.at_digit();
-    if (state.keep_others)
-      if (auto read = read_list(in, state.listed); !read) return read;
+    if (state.keep_others) TRY(read_list(in, state.listed));
   } else if (in.take('+')) {
     state.keep_others = false;
-    if (auto read = read_list(in, state.listed); !read) return read;
+    TRY(read_list(in, state.listed));
   }
-  if (in.take('~'))
-    if (auto read = read_torn(in, state.torn); !read) return read;
+  if (in.take('~')) TRY(read_torn(in, state.torn));
   for (const TornWrite& torn : state.torn)
     for (const model::RequestId listed : state.listed)
       if (torn.request == listed)
@@ -132,16 +125,14 @@ Result<void> read_writes(NameReader& in, CrashState& state) {
 Result<void> read_members(NameReader& in, CrashState& state) {
   if (!in.take(':')) return in.expected("\":\" and DEVICE@EVENT");
   do {
-    const auto device =
+    TRY(const auto device,
         in.rising<model::DeviceId>("a device", state.stopped.empty(),
-                                   state.stopped.empty() ? model::DeviceId{0} : state.stopped.back().first);
-    if (!device) return pass_on(device);
+                                   state.stopped.empty() ? model::DeviceId{0} : state.stopped.back().first));
     if (!in.take('@')) return in.expected("\"@\" and its last event");
-    const auto event = in.number<std::uint64_t>("its last event");
-    if (!event) return pass_on(event);
-    if (*event > state.event)
-      return in.problem(fmt::format("device {} stops at event {}, after the cut", *device, *event));
-    state.stopped.emplace_back(*device, *event);
+    TRY(const auto event, in.number<std::uint64_t>("its last event"));
+    if (event > state.event)
+      return in.problem(fmt::format("device {} stops at event {}, after the cut", device, event));
+    state.stopped.emplace_back(device, event);
   } while (in.take('.'));
   return {};
 }
@@ -190,9 +181,8 @@ Result<CrashState> parse_crash_state(std::string_view name) {
   CrashState state;
   const bool names_device = in.take('d');
   if (names_device) {
-    const auto device = in.number<model::DeviceId>("a device");
-    if (!device) return pass_on(device);
-    state.device = *device;
+    TRY(const auto device, in.number<model::DeviceId>("a device"));
+    state.device = device;
   }
   if (in.take('w')) {
     state.base = CrashState::Base::writes;
@@ -206,9 +196,8 @@ Result<CrashState> parse_crash_state(std::string_view name) {
   } else {
     return in.expected(names_device ? "\"w\"" : "\"w\", \"a\", \"p\" or \"m\"");
   }
-  const auto event = in.number<std::uint64_t>("the event of the cut");
-  if (!event) return pass_on(event);
-  state.event = *event;
+  TRY(const auto event, in.number<std::uint64_t>("the event of the cut"));
+  state.event = event;
   Result<void> rest;
   if (state.base == CrashState::Base::writes) rest = read_writes(in, state);
   if (state.base == CrashState::Base::members) rest = read_members(in, state);

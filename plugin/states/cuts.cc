@@ -42,9 +42,8 @@ Result<std::uint64_t> SourceContext::everything_at(std::uint64_t event) const {
 
 Result<Candidate> SourceContext::candidate(CrashState state, Result<std::uint64_t> digest) const {
   if (!digest) return pass_on(digest);
-  const auto rest = others_at(state.event);
-  if (!rest) return pass_on(rest);
-  return Candidate{std::move(state), *digest, *digest + *rest};
+  TRY(const auto rest, others_at(state.event));
+  return Candidate{std::move(state), *digest, *digest + rest};
 }
 
 std::vector<std::size_t> spread(std::size_t n) {

@@ -10,12 +10,11 @@ Result<JointCut> JointCut::create(const SourceContext& context, std::uint64_t ev
   JointCut cut;
   cut.devices_ = context.chosen;
   for (std::size_t part = 0; part < context.chosen.size(); ++part) {
-    auto content = CutContent::create(*context.written[part], event, lies_from, use);
-    if (!content) return pass_on(content);
+    TRY(auto content, CutContent::create(*context.written[part], event, lies_from, use));
     const auto& writes = context.run->writes(context.chosen[part]);
-    for (std::size_t place = 0; place < content->unflushed().size(); ++place)
-      cut.unflushed_.push_back({&writes[content->unflushed()[place]], part, place});
-    cut.parts_.push_back(std::move(*content));
+    for (std::size_t place = 0; place < content.unflushed().size(); ++place)
+      cut.unflushed_.push_back({&writes[content.unflushed()[place]], part, place});
+    cut.parts_.push_back(std::move(content));
   }
   std::sort(cut.unflushed_.begin(), cut.unflushed_.end(), [](const Unflushed& one, const Unflushed& other) {
     return one.write->submitted_event < other.write->submitted_event;

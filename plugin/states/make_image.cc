@@ -24,11 +24,10 @@ Result<std::shared_ptr<const StateImage>> RunHistory::shared_image(const CrashSt
     if (const auto found = state_->shared_images.find(key); found != state_->shared_images.end())
       return found->second;
   }
-  auto made = image(state, device);
-  if (!made) return pass_on(made);
-  if (const auto known = made->know_digests(); !known) return pass_on(known);
+  TRY(auto made, image(state, device));
+  TRY(made.know_digests());
   const std::scoped_lock lock(state_->mutex);
-  return state_->shared_images.emplace(key, std::make_shared<const StateImage>(std::move(*made)))
+  return state_->shared_images.emplace(key, std::make_shared<const StateImage>(std::move(made)))
       .first->second;
 }
 
@@ -58,9 +57,8 @@ Result<std::shared_ptr<const record::Timeline>> RunHistory::State::timeline(mode
 
 Result<StateImage> RunHistory::State::physical(model::DeviceId device, std::uint64_t event) {
   if (!header.media) return no_media("physical");
-  const auto line = timeline(device);
-  if (!line) return pass_on(line);
-  return StateImage((*line)->at_event(event), bases[device]);
+  TRY(const auto line, timeline(device));
+  return StateImage(line->at_event(event), bases[device]);
 }
 
 std::size_t RunHistory::State::first_write(model::DeviceId device, std::uint64_t event) const {
@@ -82,9 +80,8 @@ Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(mode
                   fmt::format("the power went before event {}, and what {} held then is not recorded", begin,
                               device_name(device)),
                   "use an earlier state, or one of the media below it");
-    const auto line = timeline(device);
-    if (!line) return pass_on(line);
-    start = (*line)->at_event(begin).index();
+    TRY(const auto line, timeline(device));
+    start = line->at_event(begin).index();
   }
   const DeviceWrites& history = devices[device];
   const auto next = std::upper_bound(power_cycles.begin(), power_cycles.end(), begin);
@@ -103,9 +100,8 @@ Result<StateImage> RunHistory::State::by_writes(model::DeviceId device, std::uin
     return fail(path,
                 fmt::format("{} has no medium of its own, and the recording has a base", device_name(device)),
                 "use one of the devices below it");
-  const auto writes = prefixes_at(device, event);
-  if (!writes) return pass_on(writes);
-  return StateImage(MediumState(bytes, (*writes)->after(devices[device].submitted_before(event), changes)),
+  TRY(const auto writes, prefixes_at(device, event));
+  return StateImage(MediumState(bytes, writes->after(devices[device].submitted_before(event), changes)),
                     bases[device]);
 }
 
@@ -190,7 +186,7 @@ Result<std::vector<DeviceChange>> RunHistory::State::changes_of(const CrashState
 
 Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId device) const {
   State& s = *state_;
-  if (auto good = s.check_device(device); !good) return pass_on(good);
+  TRY(s.check_device(device));
   if (state.event > s.events)
     return fail(s.path, fmt::format("has {} events, state {} is beyond them", s.events, format(state)),
                 s.tail_error ? s.tail_error->message() : kOtherState);
@@ -199,7 +195,7 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
     if (!s.header.media) return s.no_media("member");
     std::uint64_t event = state.event;
     for (const auto& [member, stopped] : state.stopped) {
-      if (auto good = s.check_device(member); !good) return pass_on(good);
+      TRY(s.check_device(member));
       if (!s.header.devices[member].medium || stopped > state.event)
         return fail(s.path,
                     fmt::format("has no state {}: {} {}", format(state), s.device_name(member),
@@ -209,18 +205,17 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
     }
     return s.physical(device, event);
   }
-  if (auto good = s.check_device(state.device); !good) return pass_on(good);
+  TRY(s.check_device(state.device));
   if (state.all_disks && s.disks.empty())
     return fail(s.path,
                 fmt::format("has no state {}: its devices are not disks of their own whose requests are "
                             "numbered together",
                             format(state)),
                 "use a state of one device (w...)");
-  const auto changes = s.changes_of(state);
-  if (!changes) return pass_on(changes);
+  TRY(const auto changes, s.changes_of(state));
   const auto about = s.devices_of(state);
   std::vector<Change> own;
-  for (const DeviceChange& one : *changes)
+  for (const DeviceChange& one : changes)
     if (one.device == device) own.push_back(one.change);
   if (std::find(about.begin(), about.end(), device) != about.end())
     return s.by_writes(device, state.event, own);

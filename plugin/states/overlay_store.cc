@@ -110,7 +110,7 @@ std::uint64_t OverlayStore::sectors() const {
 }
 
 Result<void> OverlayStore::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto inside = media::check_range("state", sectors(), lba, into.size()); !inside) return inside;
+  TRY(media::check_range("state", sectors(), lba, into.size()));
   const auto part = [&](std::uint64_t from, std::uint64_t count) {
     return into.subspan((from - lba) * kSectorBytes, count * kSectorBytes);
   };
@@ -138,7 +138,7 @@ Result<void> OverlayStore::read(std::uint64_t lba, std::span<std::byte> into) co
 }
 
 Result<void> OverlayStore::write(std::uint64_t lba, std::span<const std::byte> data) {
-  if (auto inside = media::check_range("state", sectors(), lba, data.size()); !inside) return inside;
+  TRY(media::check_range("state", sectors(), lba, data.size()));
   Overlay& o = *overlay_;
   const auto part = [&](std::uint64_t from, std::uint64_t count) {
     return data.subspan((from - lba) * kSectorBytes, count * kSectorBytes);

@@ -42,10 +42,9 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
   answers.resize(header.devices.size());
   fingerprints.push_back(header.base ? header.base->fingerprint.value_or(0) : 0);
   for (;; ++events) {
-    auto event = reader.next(record::PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event) break;
-    const record::Event& e = **event;
+    TRY(auto event, reader.next(record::PayloadUse::pass_over));
+    if (!event) break;
+    const record::Event& e = *event;
     fingerprints.push_back(mix(fingerprints.back() ^ kFingerprintKey, kFingerprintKey + e.checksum));
     if (e.kind == record::Kind::mark) {
       marks.push_back({events, e.at, {reinterpret_cast<const char*>(e.payload.data()), e.payload.size()}});
@@ -166,14 +165,13 @@ Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recor
 Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recording,
                                                            std::shared_ptr<const RunHistory> known_base,
                                                            std::vector<fs::path>& chain) {
-  auto reader = record::RecordingReader::open(recording);
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, record::RecordingReader::open(recording));
   auto state = std::make_unique<State>();
   state->path = recording;
-  state->header = reader->header();
-  if (auto read = state->read_events(*reader); !read) return pass_on(read);
-  if (auto opened = state->open_base(std::move(known_base), chain); !opened) return pass_on(opened);
-  state->bytes = std::make_shared<const record::RecordingBytes>(std::move(*reader));
+  state->header = reader.header();
+  TRY(state->read_events(reader));
+  TRY(state->open_base(std::move(known_base), chain));
+  state->bytes = std::make_shared<const record::RecordingBytes>(std::move(reader));
   return std::shared_ptr<const RunHistory>(new RunHistory(std::move(state)));
 }
 

@@ -77,8 +77,7 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
     return refuse(fmt::format("events {} to {} were to be explored", options.from_event,
                               options.to_event.value_or(run.events())),
                   "give the earlier one first");
-  if (options.all_disks)
-    if (auto good = check_all_disks(run, options.strategies); !good) return good;
+  if (options.all_disks) TRY(check_all_disks(run, options.strategies));
   for (const Strategy strategy : options.strategies) {
     const std::string wanted(name(strategy));
     if (strategy == Strategy::recovery)
@@ -147,7 +146,7 @@ struct StateEnumerator::State {
 
 Result<StateEnumerator> StateEnumerator::create(const std::shared_ptr<const RunHistory>& run,
                                                 const ExploreOptions& options) {
-  if (auto good = check(*run, options); !good) return pass_on(good);
+  TRY(check(*run, options));
   auto state = std::make_unique<State>();
   SourceContext& context = state->context;
   context.run = run;
@@ -161,9 +160,8 @@ Result<StateEnumerator> StateEnumerator::create(const std::shared_ptr<const RunH
       run->header().devices[options.device].medium && context.media.size() > 1 && !context.of_all_disks();
   if (std::any_of(options.strategies.begin(), options.strategies.end(), by_media) ||
       (several && run->has_media_events())) {
-    auto media = MediaContent::load(*run);
-    if (!media) return pass_on(media);
-    context.by_media = std::make_unique<MediaContent>(std::move(*media));
+    TRY(auto media, MediaContent::load(*run));
+    context.by_media = std::make_unique<MediaContent>(std::move(media));
   }
   if (!run->header().devices[options.device].medium && context.by_media == nullptr) context.media.clear();
   context.contents = context.media;
@@ -187,9 +185,8 @@ Result<std::optional<FoundState>> StateEnumerator::next() {
   std::size_t ended = 0;
   while (s.found < s.context.options.budget && ended < s.turns.size()) {
     State::Turn& turn = s.turns[s.turn];
-    auto candidate = turn.ended ? Result<std::optional<Candidate>>() : turn.source->next();
-    if (!candidate) return pass_on(candidate);
-    if (!*candidate) {
+    TRY(auto candidate, turn.ended ? Result<std::optional<Candidate>>() : turn.source->next());
+    if (!candidate) {
       turn.ended = true;
       ++ended;
       s.turn = (s.turn + 1) % s.turns.size();
@@ -197,11 +194,11 @@ Result<std::optional<FoundState>> StateEnumerator::next() {
     }
     ++turn.generated;
     ended = 0;
-    if (!s.seen.insert(s.identity(**candidate)).second) continue;  // its turn continues
+    if (!s.seen.insert(s.identity(*candidate)).second) continue;  // its turn continues
     ++turn.distinct;
     ++s.found;
     s.turn = (s.turn + 1) % s.turns.size();
-    FoundState found{std::move((*candidate)->state), {}, turn.strategy, (*candidate)->digest};
+    FoundState found{std::move(candidate->state), {}, turn.strategy, candidate->digest};
     found.name = format(found.state);
     return found;
   }

@@ -78,7 +78,7 @@ void StateImage::split(std::uint64_t lba, std::uint64_t sectors, Take take) cons
 
 Result<void> StateImage::read(std::uint64_t lba, std::span<std::byte> into) const {
   if (!base_) return top_.read(lba, into);
-  if (auto inside = media::check_range("state", sectors(), lba, into.size()); !inside) return inside;
+  TRY(media::check_range("state", sectors(), lba, into.size()));
   Result<void> result;
   split(lba, into.size() / kSectorBytes, [&](const Part& part) {
     if (!result) return;
@@ -116,7 +116,7 @@ Result<std::uint64_t> StateImage::digest_of(const Part& part, std::span<std::byt
   for (std::uint64_t done = 0; done < part.sectors;) {
     const std::uint64_t run = std::min(part.sectors - done, buffer.size() / kSectorBytes);
     const auto bytes = buffer.first(run * kSectorBytes);
-    if (auto read = top_.read(part.lba + done, bytes); !read) return pass_on(read);
+    TRY(top_.read(part.lba + done, bytes));
     sum += digest_sum(part.lba + done, bytes);
     done += run;
   }
@@ -145,9 +145,8 @@ Result<void> StateImage::know_digests() {
   if (digests_) return {};
   auto digests = std::make_shared<std::vector<std::uint64_t>>(sectors() + 1);
   for (std::uint64_t lba = 0; lba < sectors(); ++lba) {
-    const auto one = digest(lba, 1);
-    if (!one) return pass_on(one);
-    (*digests)[lba + 1] = (*digests)[lba] + *one;
+    TRY(const auto one, digest(lba, 1));
+    (*digests)[lba + 1] = (*digests)[lba] + one;
   }
   digests_ = std::move(digests);
   return {};

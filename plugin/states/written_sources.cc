@@ -43,13 +43,12 @@ Result<Candidate> everything_there(const SourceContext& context, std::uint64_t e
 
 Result<Candidate> nothing_unflushed(const SourceContext& context, std::uint64_t event,
                                     std::optional<model::RequestId> lies_from) {
-  auto cut = JointCut::create(context, event, lies_from, CutContent::Use::lose_all);
-  if (!cut) return pass_on(cut);
-  const std::vector<std::uint8_t> none(cut->unflushed().size());
+  TRY(auto cut, JointCut::create(context, event, lies_from, CutContent::Use::lose_all));
+  const std::vector<std::uint8_t> none(cut.unflushed().size());
   CrashState state = context.state_at(event);
   state.keep_others = false;
   state.lies_from = lies_from;
-  return context.candidate(std::move(state), cut->digest(none));
+  return context.candidate(std::move(state), cut.digest(none));
 }
 
 // --- Many states a cut ---
@@ -62,9 +61,8 @@ class RoundsSource : public StateSource {
       if (turns_.empty()) return std::nullopt;
       Turn turn = turns_.front();
       turns_.pop_front();
-      const auto more = visit(turn.cut, turn.from, turn.count, made_);
-      if (!more) return pass_on(more);
-      if (!*more) continue;
+      TRY(const auto more, visit(turn.cut, turn.from, turn.count, made_));
+      if (!more) continue;
       turn.from += turn.count;
       turn.count = turn.from < 2 ? 1 : std::min(turn.from, kBatchMax);
       turns_.push_back(turn);
@@ -135,23 +133,21 @@ class ReorderSource final : public RoundsSource {
  private:
   Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                      std::deque<Candidate>& into) override {
-    auto content = JointCut::create(context_, cut, {}, CutContent::Use::many);
-    if (!content) return pass_on(content);
+    TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Use::many));
     const auto number =
         std::lower_bound(numbers_.begin(), numbers_.end(), std::pair(cut, std::size_t{0}))->second;
-    SubsetRequest request{content->unflushed().size(), kinds_of(content->unflushed()),
+    SubsetRequest request{content.unflushed().size(), kinds_of(content.unflushed()),
                           context_.options.seed * 1000003 + number, context_.options.reorder_per_cut,
-                          disks_of(content->unflushed())};
+                          disks_of(content.unflushed())};
     const auto found = subsets(request, from, count);
     for (const auto& kept : found) {
-      CrashState state = state_of(cut, content->unflushed(), kept);
+      CrashState state = state_of(cut, content.unflushed(), kept);
       if (format(state).size() > kStateNameMax) {
         ++unnamed_;
         continue;
       }
-      auto candidate = context_.candidate(std::move(state), content->digest(kept));
-      if (!candidate) return pass_on(candidate);
-      into.push_back(std::move(*candidate));
+      TRY(auto candidate, context_.candidate(std::move(state), content.digest(kept)));
+      into.push_back(std::move(candidate));
     }
     return found.size() == count;
   }
@@ -296,25 +292,23 @@ class TornSource final : public RoundsSource {
 
   Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                      std::deque<Candidate>& into) override {
-    auto content = JointCut::create(context_, cut, {}, CutContent::Use::many);
-    if (!content) return pass_on(content);
-    const auto order = spread(content->unflushed().size());
+    TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Use::many));
+    const auto order = spread(content.unflushed().size());
     // The first way of every write, then the second of every one, ...
     std::size_t seen = 0;
     bool any = true;
     for (std::uint64_t way = 0; any; ++way) {
       any = false;
       for (const std::size_t i : order) {
-        const JointCut::Unflushed& unflushed = content->unflushed()[order.size() - 1 - i];
+        const JointCut::Unflushed& unflushed = content.unflushed()[order.size() - 1 - i];
         const std::uint64_t pieces = units(*unflushed.write, units_[unflushed.part]);
         if (way >= tears(pieces)) continue;
         any = true;
         if (seen >= context_.options.reorder_per_cut) return false;
         if (seen++ < from) continue;
         if (seen > from + count) return true;
-        auto candidate = torn(cut, *content, order.size() - 1 - i, tear(pieces, way));
-        if (!candidate) return pass_on(candidate);
-        into.push_back(std::move(*candidate));
+        TRY(auto candidate, torn(cut, content, order.size() - 1 - i, tear(pieces, way)));
+        into.push_back(std::move(candidate));
       }
     }
     return false;

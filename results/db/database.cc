@@ -73,12 +73,11 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
                     ? open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
                     : open_handle(path.string(), SQLITE_OPEN_READONLY);
   if (!handle) return pass_on(handle);
-  const auto state = inspect(handle->get(), path, kSchemaVersion);
-  if (!state) return pass_on(state);
-  if (*state == FileState::fresh) {
+  TRY(const auto state, inspect(handle->get(), path, kSchemaVersion));
+  if (state == FileState::fresh) {
     return fail(path.string(), "is an empty file", "run a campaign first, or name its database with --db");
   }
-  if (*state == FileState::older) {
+  if (state == FileState::older) {
     return fail(path.string(), "has the schema of an older headcrash",
                 "run any command that writes to it once; that migrates it");
   }
@@ -100,24 +99,22 @@ Result<Handle> open_for_writing(const std::filesystem::path& path) {
   const auto folder = path.parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
   if (problem) return fail(folder.string(), "cannot be made: " + problem.message(), "choose another folder");
-  if (const auto good = check_folder(path); !good) return pass_on(good);
-  const auto turn = OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs));
-  if (!turn) return pass_on(turn);
+  TRY(check_folder(path));
+  TRY(OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs)));
   auto handle = open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (!handle) return pass_on(handle);
-  const auto state = inspect(handle->get(), path, kSchemaVersion);
-  if (!state) return pass_on(state);
+  TRY(inspect(handle->get(), path, kSchemaVersion));
   if (sqlite3_db_readonly(handle->get(), "main") == 1) {
     return fail(path.string(), "it cannot be written", "check the permissions of the file and of its folder");
   }
   if (auto set = execute(handle->get(), "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"); !set) {
     return pass_on(set);
   }
-  if (auto migrated = migrate(handle->get(), path, known_migrations()); !migrated) return pass_on(migrated);
+  TRY(migrate(handle->get(), path, known_migrations()));
   return handle;
 }
 
-std::optional<double> field(const std::optional<LatencySummary>& summary, double LatencySummary::*member) {
+std::optional<double> field(const std::optional<LatencySummary>& summary, double LatencySummary::* member) {
   return summary ? std::optional(*summary.*member) : std::nullopt;
 }
 
@@ -129,13 +126,12 @@ Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const Trial
       "wall_ms, late, control, variant, repetition, parameters, scale, host_busy) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!insert) return pass_on(insert);
-  const auto done = insert
-                        ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut,
-                               t.cut_at_ns, t.after_persistence_ns, t.persisted_operation, t.operations,
-                               t.verdict, t.expected, t.summary, t.started_at, t.wall_ms, t.late, t.control,
-                               t.variant, t.repetition, t.parameters, t.scale, t.host_busy)
-                        .run();
-  if (!done) return pass_on(done);
+  TRY(insert
+          ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut, t.cut_at_ns,
+                 t.after_persistence_ns, t.persisted_operation, t.operations, t.verdict, t.expected,
+                 t.summary, t.started_at, t.wall_ms, t.late, t.control, t.variant, t.repetition, t.parameters,
+                 t.scale, t.host_busy)
+          .run());
   return sqlite3_last_insert_rowid(handle);
 }
 
@@ -143,11 +139,10 @@ Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const Trial
 template <typename Rows, typename Bind>
 Result<void> insert_each(sqlite3* handle, std::string_view sql, const Rows& rows, const Bind& bind) {
   if (rows.empty()) return {};
-  auto insert = Statement::prepare(handle, sql);
-  if (!insert) return pass_on(insert);
+  TRY(auto insert, Statement::prepare(handle, sql));
   for (const auto& row : rows) {
-    bind(*insert, row);
-    if (auto done = insert->run(); !done) return done;
+    bind(insert, row);
+    TRY(insert.run());
   }
   return {};
 }
@@ -155,7 +150,7 @@ Result<void> insert_each(sqlite3* handle, std::string_view sql, const Rows& rows
 Result<void> insert_buckets(Statement& insert, std::int64_t phase, const std::string& kind,
                             const std::vector<LatencyBucket>& buckets) {
   for (const auto& bucket : buckets) {
-    if (auto done = insert.bind(phase, kind, bucket.upper_us, bucket.count).run(); !done) return done;
+    TRY(insert.bind(phase, kind, bucket.upper_us, bucket.count).run());
   }
   return {};
 }
@@ -209,11 +204,10 @@ Result<void> insert_measure(sqlite3* handle, std::int64_t phase, const PhaseReco
     if (!done) return done;
   }
   if (record.metrics.empty()) return {};
-  auto metric =
-      Statement::prepare(handle, "INSERT INTO metric (phase_id, name, unit, value) VALUES (?, ?, ?, ?)");
-  if (!metric) return pass_on(metric);
+  TRY(auto metric,
+      Statement::prepare(handle, "INSERT INTO metric (phase_id, name, unit, value) VALUES (?, ?, ?, ?)"));
   for (const auto& m : record.metrics) {
-    if (auto done = metric->bind(phase, m.name, m.unit, m.value).run(); !done) return done;
+    TRY(metric.bind(phase, m.name, m.unit, m.value).run());
   }
   return {};
 }
@@ -229,9 +223,8 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vecto
       "lateness_p99_us, lateness_max_us) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!insert) return pass_on(insert);
-  auto bucket =
-      Statement::prepare(handle, "INSERT INTO latency (phase_id, kind, upper_us, count) VALUES (?, ?, ?, ?)");
-  if (!bucket) return pass_on(bucket);
+  TRY(auto bucket, Statement::prepare(
+                       handle, "INSERT INTO latency (phase_id, kind, upper_us, count) VALUES (?, ?, ?, ?)"));
   using S = LatencySummary;
   std::int64_t ordinal = 0;
   for (const auto& p : phases) {
@@ -245,8 +238,8 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vecto
                    field(p.lateness, &S::p99_us), field(p.lateness, &S::max_us))
             .run();
     const std::int64_t phase = sqlite3_last_insert_rowid(handle);
-    if (done) done = insert_buckets(*bucket, phase, "target", p.target_buckets);
-    if (done) done = insert_buckets(*bucket, phase, "achieved", p.achieved_buckets);
+    if (done) done = insert_buckets(bucket, phase, "target", p.target_buckets);
+    if (done) done = insert_buckets(bucket, phase, "achieved", p.achieved_buckets);
     if (done) done = insert_flushes(handle, phase, p.flush_buckets);
     if (done) done = insert_load(handle, phase, p);
     if (done) done = insert_device_phases(handle, phase, p.devices);
@@ -336,11 +329,10 @@ Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecor
       "INSERT INTO crash_state (trial_id, name, strategy, digest, persisted_operation, verdict, summary, "
       "in_guest, wall_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!state) return pass_on(state);
-  auto finding =
+  TRY(auto finding,
       Statement::prepare(handle,
                          "INSERT INTO finding (trial_id, kind, tier, path, expected, found, crash_state_id) "
-                         "VALUES (?, ?, ?, ?, ?, ?, ?)");
-  if (!finding) return pass_on(finding);
+                         "VALUES (?, ?, ?, ?, ?, ?, ?)"));
   auto failure = Statement::prepare(
       handle,
       "INSERT INTO failure (crash_state_id, confirmed, disagreement, tier, operations, minimised_state, "
@@ -354,7 +346,7 @@ Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecor
     const std::int64_t id = sqlite3_last_insert_rowid(handle);
     for (std::size_t i = 0; done && i < s.findings.size(); ++i) {
       const auto& f = s.findings[i];
-      done = finding->bind(trial, f.kind, f.tier, f.path, f.expected, f.found, id).run();
+      done = finding.bind(trial, f.kind, f.tier, f.path, f.expected, f.found, id).run();
     }
     if (done && s.failure) {
       const auto& f = *s.failure;
@@ -370,12 +362,10 @@ Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecor
 
 Result<std::optional<std::int64_t>> newest_where(sqlite3* handle, const std::string& condition,
                                                  const std::string& value) {
-  auto select =
-      Statement::prepare(handle, "SELECT id FROM run WHERE " + condition + " ORDER BY id DESC LIMIT 1");
-  if (!select) return pass_on(select);
-  const auto row = select->bind(value).step();
-  if (!row) return pass_on(row);
-  return *row ? std::optional(select->integer(0)) : std::nullopt;
+  TRY(auto select,
+      Statement::prepare(handle, "SELECT id FROM run WHERE " + condition + " ORDER BY id DESC LIMIT 1"));
+  TRY(const auto row, select.bind(value).step());
+  return row ? std::optional(select.integer(0)) : std::nullopt;
 }
 
 }  // namespace
@@ -397,19 +387,17 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
   }
   auto handle = access == Access::read_only ? open_for_reading(path) : open_for_writing(path);
   if (!handle) return fail(path.string(), handle.error().problem, handle.error().remedy);
-  if (auto set = execute(handle->get(), "PRAGMA foreign_keys = ON"); !set) return pass_on(set);
+  TRY(execute(handle->get(), "PRAGMA foreign_keys = ON"));
   return Database(std::make_unique<State>(State{path, std::move(*handle)}));
 }
 
 Result<void> Database::close() && {
   const auto state = std::move(state_);
   // Only the checkpoint reports a full disk; a change of journal_mode that fails leaves the mode unchanged.
-  if (auto moved = execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"); !moved) return moved;
-  auto mode = Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE");
-  if (!mode) return pass_on(mode);
-  const auto row = mode->step();
-  if (!row) return pass_on(row);
-  if (*row && mode->text(0) == "delete") return {};
+  TRY(execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"));
+  TRY(auto mode, Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE"));
+  TRY(const auto row, mode.step());
+  if (row && mode.text(0) == "delete") return {};
   return fail(state->path.string(), "its write-ahead log cannot be moved into it",
               "end other processes that use it");
 }
@@ -427,11 +415,10 @@ Result<std::int64_t> Database::begin_run(const RunRecord& run) {
       "INSERT INTO run (kind, name, configuration, digest, seed, started_at, trials_planned, host, versions, "
       "accelerator) VALUES (?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?)");
   if (!insert) return pass_on(insert);
-  const auto done = insert
-                        ->bind(run.kind, run.name, run.configuration, run.digest, run.seed,
-                               run.trials_planned, run.host_json, run.versions_json, run.accelerator)
-                        .run();
-  if (!done) return pass_on(done);
+  TRY(insert
+          ->bind(run.kind, run.name, run.configuration, run.digest, run.seed, run.trials_planned,
+                 run.host_json, run.versions_json, run.accelerator)
+          .run());
   return sqlite3_last_insert_rowid(handle());
 }
 
@@ -444,16 +431,13 @@ Result<std::optional<std::int64_t>> Database::newest_run_of(const std::string& d
 }
 
 Result<std::int64_t> Database::forget_trials(std::int64_t run, const std::string& verdict) {
-  auto transaction = Transaction::begin(handle());
-  if (!transaction) return pass_on(transaction);
-  auto forget = Statement::prepare(handle(), "DELETE FROM trial WHERE run_id = ? AND verdict = ?");
-  if (!forget) return pass_on(forget);
-  if (const auto done = forget->bind(run, verdict).run(); !done) return pass_on(done);
+  TRY(auto transaction, Transaction::begin(handle()));
+  TRY(auto forget, Statement::prepare(handle(), "DELETE FROM trial WHERE run_id = ? AND verdict = ?"));
+  TRY(forget.bind(run, verdict).run());
   const std::int64_t forgotten = sqlite3_changes64(handle());
-  auto reopen = Statement::prepare(handle(), "UPDATE run SET finished_at = NULL WHERE id = ? AND ? > 0");
-  if (!reopen) return pass_on(reopen);
-  if (const auto done = reopen->bind(run, forgotten).run(); !done) return pass_on(done);
-  if (const auto done = transaction->commit(); !done) return pass_on(done);
+  TRY(auto reopen, Statement::prepare(handle(), "UPDATE run SET finished_at = NULL WHERE id = ? AND ? > 0"));
+  TRY(reopen.bind(run, forgotten).run());
+  TRY(transaction.commit());
   return forgotten;
 }
 
@@ -462,17 +446,15 @@ Result<std::optional<std::int64_t>> Database::newest_run(const std::string& kind
 }
 
 Result<std::set<std::string>> Database::finished_trials(std::int64_t run) {
-  auto select = Statement::prepare(handle(), "SELECT key FROM trial WHERE run_id = ?");
-  if (!select) return pass_on(select);
-  select->bind(run);
+  TRY(auto select, Statement::prepare(handle(), "SELECT key FROM trial WHERE run_id = ?"));
+  select.bind(run);
   std::set<std::string> keys;
-  if (auto read = select->each_row([&] { keys.insert(select->text(0)); }); !read) return pass_on(read);
+  if (auto read = select.each_row([&] { keys.insert(select.text(0)); }); !read) return pass_on(read);
   return keys;
 }
 
 Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord& trial) {
-  auto transaction = Transaction::begin(handle());
-  if (!transaction) return pass_on(transaction);
+  TRY(auto transaction, Transaction::begin(handle()));
   const auto id = insert_trial(handle(), run, trial);
   if (!id)
     return fail(id.error().subject, "trial " + trial.key + ": " + id.error().problem, id.error().remedy);
@@ -482,7 +464,7 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   if (done) done = insert_coverage(handle(), *id, trial);
   if (done) done = insert_states(handle(), *id, trial);
   if (done) done = insert_io_error(handle(), *id, trial);
-  if (done) done = transaction->commit();
+  if (done) done = transaction.commit();
   if (!done)
     return fail(done.error().subject, "trial " + trial.key + ": " + done.error().problem,
                 done.error().remedy);
@@ -490,8 +472,7 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
 }
 
 Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& records) {
-  auto transaction = Transaction::begin(handle());
-  if (!transaction) return pass_on(transaction);
+  TRY(auto transaction, Transaction::begin(handle()));
   std::int64_t ordinal = 0;
   auto done = insert_each(
       handle(),
@@ -528,23 +509,22 @@ Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& recor
           insert.bind(run, ordinal++, p.claim, p.plot, p.title, p.x_axis, p.y_axis, p.logarithmic_x, p.series,
                       p.from_paper, p.x, p.y);
         });
-  if (done) done = transaction->commit();
+  if (done) done = transaction.commit();
   return done;
 }
 
 Result<void> Database::finish_run(std::int64_t run) {
-  auto update = Statement::prepare(
-      handle(), "UPDATE run SET finished_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?");
-  if (!update) return pass_on(update);
-  if (auto done = update->bind(run).run(); !done) return done;
+  TRY(auto update,
+      Statement::prepare(handle(),
+                         "UPDATE run SET finished_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?"));
+  TRY(update.bind(run).run());
   if (sqlite3_changes(handle()) == 0) return fail(path().string(), fmt::format("has no run {}", run));
   return {};
 }
 
 Result<void> Database::resume_run(std::int64_t run, std::int64_t trials_planned) {
-  auto update = Statement::prepare(handle(), "UPDATE run SET trials_planned = ? WHERE id = ?");
-  if (!update) return pass_on(update);
-  return update->bind(trials_planned, run).run();
+  TRY(auto update, Statement::prepare(handle(), "UPDATE run SET trials_planned = ? WHERE id = ?"));
+  return update.bind(trials_planned, run).run();
 }
 
 }  // namespace headcrash::db

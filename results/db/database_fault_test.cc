@@ -161,7 +161,9 @@ TEST_F(DatabaseFault, SomebodyElsesDatabase) {
 }
 
 TEST_F(DatabaseFault, ADatabaseOfANewerVersion) {
-  { must(Database::open(file(), Database::Access::read_write)); }
+  {
+    must(Database::open(file(), Database::Access::read_write));
+  }
   sqlite3* raw = nullptr;
   sqlite3_open(file().c_str(), &raw);
   sqlite3_exec(raw, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 99;", nullptr, nullptr, nullptr);

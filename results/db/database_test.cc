@@ -190,7 +190,9 @@ TEST_F(DatabaseTest, ReadOnlyNeedsAFileAndCannotWrite) {
   const auto missing = Database::open(file(), Database::Access::read_only);
   ASSERT_FALSE(missing);
   EXPECT_FALSE(std::filesystem::exists(file()));
-  { must(must(Database::open(file(), Database::Access::read_write)).begin_run(some_run())); }
+  {
+    must(must(Database::open(file(), Database::Access::read_write)).begin_run(some_run()));
+  }
   auto db = must(Database::open(file(), Database::Access::read_only));
   const auto refused = db.begin_run(some_run());
   ASSERT_FALSE(refused);

@@ -121,22 +121,21 @@ class Remover {
 };
 
 Result<std::vector<Candidate>> candidates(Database& database, const GcOptions& options) {
-  auto select = Statement::prepare(
-      database.handle(),
-      "SELECT a.id, a.path, "
-      "(?1 = 0 OR coalesce(julianday(t.started_at) < julianday(?2) - ?1, 0)) AND NOT (?3 AND ("
-      "t.verdict NOT IN ('clean', 'replayed', 'measured') OR EXISTS (SELECT 1 FROM crash_state c WHERE "
-      "c.trial_id = t.id "
-      "AND c.verdict NOT IN ('clean', 'replayed')))) "
-      "FROM artefact a JOIN trial t ON t.id = a.trial_id ORDER BY a.id");
-  if (!select) return pass_on(select);
-  select->bind(options.older_than_days, options.now, options.keep_failures);
+  TRY(auto select,
+      Statement::prepare(
+          database.handle(),
+          "SELECT a.id, a.path, "
+          "(?1 = 0 OR coalesce(julianday(t.started_at) < julianday(?2) - ?1, 0)) AND NOT (?3 AND ("
+          "t.verdict NOT IN ('clean', 'replayed', 'measured') OR EXISTS (SELECT 1 FROM crash_state c WHERE "
+          "c.trial_id = t.id "
+          "AND c.verdict NOT IN ('clean', 'replayed')))) "
+          "FROM artefact a JOIN trial t ON t.id = a.trial_id ORDER BY a.id"));
+  select.bind(options.older_than_days, options.now, options.keep_failures);
   std::vector<Candidate> found;
   while (true) {
-    const auto row = select->step();
-    if (!row) return pass_on(row);
-    if (!*row) return found;
-    found.push_back({select->integer(0), select->text(1), select->integer(2) != 0});
+    TRY(const auto row, select.step());
+    if (!row) return found;
+    found.push_back({select.integer(0), select.text(1), select.integer(2) != 0});
   }
 }
 
@@ -146,18 +145,16 @@ class Collection {
       : database_(database), options_(options), remover_(remover) {}
 
   Result<GcOutcome> run() {
-    auto found = candidates(database_, options_);
-    if (!found) return pass_on(found);
+    TRY(auto found, candidates(database_, options_));
     // A file that a kept row names as well stays.
-    for (const Candidate& each : *found)
+    for (const Candidate& each : found)
       if (!each.chosen) ++needed_[fs::path(each.path).lexically_normal().string()];
-    auto forget = Statement::prepare(database_.handle(), "DELETE FROM artefact WHERE id = ?");
-    if (!forget) return pass_on(forget);
-    for (const Candidate& each : *found) {
+    TRY(auto forget, Statement::prepare(database_.handle(), "DELETE FROM artefact WHERE id = ?"));
+    for (const Candidate& each : found) {
       if (!each.chosen) {
         ++outcome_.kept;
       } else if (remove_file(each) && !options_.dry_run) {
-        if (auto done = forget->bind(each.id).run(); !done) return pass_on(done);
+        TRY(forget.bind(each.id).run());
       }
     }
     return std::move(outcome_);
@@ -193,21 +190,19 @@ class Collection {
 }  // namespace
 
 Result<GcOutcome> collect_garbage(Database& database, const GcOptions& options) {
-  auto date = Statement::prepare(database.handle(), "SELECT julianday(?) IS NOT NULL");
-  if (!date) return pass_on(date);
-  if (const auto row = date->bind(options.now).step(); !row) return pass_on(row);
-  if (date->integer(0) == 0) return fail("gc", fmt::format("\"{}\" is not a date", options.now));
+  TRY(auto date, Statement::prepare(database.handle(), "SELECT julianday(?) IS NOT NULL"));
+  TRY(date.bind(options.now).step());
+  if (date.integer(0) == 0) return fail("gc", fmt::format("\"{}\" is not a date", options.now));
   const fs::path folder = fs::absolute(database.path()).parent_path();
   Folder top(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (top.get() < 0) return fail(folder.string(), reason_of(errno), "make the folder readable");
   const Remover remover(std::move(top), options.dry_run);
   Collection collection(database, options, remover);
   if (options.dry_run) return collection.run();
-  auto transaction = Transaction::begin(database.handle());
-  if (!transaction) return pass_on(transaction);
+  TRY(auto transaction, Transaction::begin(database.handle()));
   auto outcome = collection.run();
   if (!outcome) return outcome;
-  if (auto committed = transaction->commit(); !committed) return pass_on(committed);
+  TRY(transaction.commit());
   return outcome;
 }
 

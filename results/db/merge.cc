@@ -73,24 +73,22 @@ std::string referred(const std::string& column) {
 }
 
 Result<std::vector<std::string>> texts(sqlite3* handle, const std::string& sql) {
-  auto select = Statement::prepare(handle, sql);
-  if (!select) return pass_on(select);
+  TRY(auto select, Statement::prepare(handle, sql));
   std::vector<std::string> values;
-  if (auto read = select->each_row([&] { values.push_back(select->text(0)); }); !read) return pass_on(read);
+  if (auto read = select.each_row([&] { values.push_back(select.text(0)); }); !read) return pass_on(read);
   return values;
 }
 
 /// All tables but `run`, each after those that it refers to.
 Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
-  auto names = texts(handle,
-                     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'run' AND "
-                     "name NOT LIKE 'sqlite%' ORDER BY name");
-  if (!names) return pass_on(names);
+  TRY(auto names, texts(handle,
+                        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'run' AND "
+                        "name NOT LIKE 'sqlite%' ORDER BY name"));
   std::vector<TableShape> waiting, ordered;
-  for (const std::string& name : *names) {
-    auto columns = texts(handle, fmt::format("SELECT name FROM pragma_table_info('{}') ORDER BY cid", name));
-    if (!columns) return pass_on(columns);
-    waiting.push_back({name, std::move(*columns)});
+  for (const std::string& name : names) {
+    TRY(auto columns,
+        texts(handle, fmt::format("SELECT name FROM pragma_table_info('{}') ORDER BY cid", name)));
+    waiting.push_back({name, std::move(columns)});
   }
   std::set<std::string> there{"run"};
   while (!waiting.empty()) {
@@ -111,17 +109,18 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
 /// What the shards were made with and where: a member that they do not agree about becomes the list of its
 /// values, so that a report of the merged run can name it.
 Result<void> blend(sqlite3* output, std::int64_t run, const char* column, const std::string& text) {
-  auto update = Statement::prepare(
-      output,
-      fmt::format("UPDATE run SET {0} = (SELECT json_group_object(key, iif(n = 1, one, json(many))) FROM ("
-                  "SELECT key, count(*) AS n, min(value) AS one, json_group_array(value) AS many FROM ("
-                  "SELECT DISTINCT key, value FROM (SELECT m.key, e.value FROM json_each(run.{0}) m, "
-                  "json_each(iif(m.type = 'array', m.value, json_array(m.value))) e "
-                  "UNION ALL SELECT key, value FROM json_each(?1)) ORDER BY value) GROUP BY key)) "
-                  "WHERE id = ?2 AND {0} <> ?1 AND json_valid({0}) AND json_valid(?1)",
-                  column));
-  if (!update) return pass_on(update);
-  return update->bind(text, run).run();
+  TRY(auto update,
+      Statement::prepare(
+          output,
+          fmt::format(
+              "UPDATE run SET {0} = (SELECT json_group_object(key, iif(n = 1, one, json(many))) FROM ("
+              "SELECT key, count(*) AS n, min(value) AS one, json_group_array(value) AS many FROM ("
+              "SELECT DISTINCT key, value FROM (SELECT m.key, e.value FROM json_each(run.{0}) m, "
+              "json_each(iif(m.type = 'array', m.value, json_array(m.value))) e "
+              "UNION ALL SELECT key, value FROM json_each(?1)) ORDER BY value) GROUP BY key)) "
+              "WHERE id = ?2 AND {0} <> ?1 AND json_valid({0}) AND json_valid(?1)",
+              column)));
+  return update.bind(text, run).run();
 }
 
 class Merge {
@@ -129,23 +128,20 @@ class Merge {
   Merge(Database output, fs::path folder) : output_(std::move(output)), folder_(std::move(folder)) {}
 
   Result<void> prepare() {
-    auto tables = tables_in_order(output_.handle());
-    if (!tables) return pass_on(tables);
-    tables_ = std::move(*tables);
+    TRY(auto tables, tables_in_order(output_.handle()));
+    tables_ = std::move(tables);
     return {};
   }
 
   Result<void> add(const fs::path& path) {
-    auto input = Database::open(path, Database::Access::read_only);
-    if (!input) return pass_on(input);
+    TRY(auto input, Database::open(path, Database::Access::read_only));
     // One snapshot: a campaign may still be writing.
-    if (auto begun = execute(input->handle(), "BEGIN"); !begun) return begun;
-    auto transaction = Transaction::begin(output_.handle());
-    if (!transaction) return pass_on(transaction);
+    TRY(execute(input.handle(), "BEGIN"));
+    TRY(auto transaction, Transaction::begin(output_.handle()));
     ids_.clear();
-    auto done = add_runs(*input);
-    for (std::size_t i = 0; done && i < tables_.size(); ++i) done = add_rows(*input, tables_[i]);
-    if (done) done = transaction->commit();
+    auto done = add_runs(input);
+    for (std::size_t i = 0; done && i < tables_.size(); ++i) done = add_rows(input, tables_[i]);
+    if (done) done = transaction.commit();
     if (!done) return done;
     ++outcome_.databases;
     return {};
@@ -154,22 +150,22 @@ class Merge {
   Result<MergeOutcome> finish() {
     outcome_.runs = runs_.size();
     for (const MergedRun& run : runs_) {
-      if (auto told = tell(run); !told) return pass_on(told);
+      TRY(tell(run));
     }
-    if (auto closed = std::move(output_).close(); !closed) return pass_on(closed);
+    TRY(std::move(output_).close());
     return outcome_;
   }
 
  private:
   Result<void> add_runs(Database& input) {
-    auto select = Statement::prepare(
-        input.handle(),
-        "SELECT id, kind, name, configuration, digest, seed, started_at, finished_at, trials_planned, host, "
-        "versions, accelerator FROM run ORDER BY id");
-    if (!select) return pass_on(select);
-    return select->each_row([&]() -> Result<void> {
-      const ShardedDigest digest = split_digest(select->text(4));
-      const std::string execution = digest.sharded ? "" : select->text(6) + "/" + select->text(7);
+    TRY(auto select,
+        Statement::prepare(
+            input.handle(),
+            "SELECT id, kind, name, configuration, digest, seed, started_at, finished_at, trials_planned, host, "
+            "versions, accelerator FROM run ORDER BY id"));
+    return select.each_row([&]() -> Result<void> {
+      const ShardedDigest digest = split_digest(select.text(4));
+      const std::string execution = digest.sharded ? "" : select.text(6) + "/" + select.text(7);
       const std::pair place{outcome_.databases, digest.index};
       auto run = std::find_if(runs_.begin(), runs_.end(), [&](const MergedRun& each) {
         return each.base == digest.base && each.execution == execution && !each.from.contains(place);
@@ -180,29 +176,27 @@ class Merge {
         return {};
       }
       if (run == runs_.end()) {
-        auto made = new_run(*select, digest);
-        if (!made) return pass_on(made);
-        made->execution = execution;
-        run = runs_.insert(runs_.end(), *made);
+        TRY(auto made, new_run(select, digest));
+        made.execution = execution;
+        run = runs_.insert(runs_.end(), made);
       } else {
-        auto update = Statement::prepare(output_.handle(),
-                                         "UPDATE run SET started_at = min(started_at, ?) WHERE id = ?");
-        if (!update) return pass_on(update);
-        if (auto done = update->bind(select->text(6), run->id).run(); !done) return done;
+        TRY(auto update, Statement::prepare(output_.handle(),
+                                            "UPDATE run SET started_at = min(started_at, ?) WHERE id = ?"));
+        TRY(update.bind(select.text(6), run->id).run());
         for (const auto& [column, text] :
-             {std::pair("versions", select->text(10)), std::pair("host", select->text(9))}) {
-          if (auto done = blend(output_.handle(), run->id, column, text); !done) return done;
+             {std::pair("versions", select.text(10)), std::pair("host", select.text(9))}) {
+          TRY(blend(output_.handle(), run->id, column, text));
         }
       }
       run->from[place] = true;
       run->same_count = run->same_count && run->count == digest.count;
-      run->same_versions = run->same_versions && run->versions == select->text(10);
-      run->planned[digest.index] = select->integer(8);
-      if (!select->is_null(7)) {
+      run->same_versions = run->same_versions && run->versions == select.text(10);
+      run->planned[digest.index] = select.integer(8);
+      if (!select.is_null(7)) {
         run->finished.insert(digest.index);
-        ended_[run->id] = std::max(ended_[run->id], select->text(7));
+        ended_[run->id] = std::max(ended_[run->id], select.text(7));
       }
-      ids_["run"][select->integer(0)] = run->id;
+      ids_["run"][select.integer(0)] = run->id;
       return {};
     });
   }
@@ -213,12 +207,10 @@ class Merge {
         "INSERT INTO run (kind, name, configuration, digest, seed, started_at, trials_planned, host, "
         "versions, accelerator) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     if (!insert) return pass_on(insert);
-    const auto done =
-        insert
+    TRY(insert
             ->bind(row.text(1), row.text(2), row.text(3), digest.base + (digest.sharded ? "-0/1" : ""),
                    row.integer(5), row.text(6), row.integer(8), row.text(9), row.text(10), row.text(11))
-            .run();
-    if (!done) return pass_on(done);
+            .run());
     return MergedRun{.id = sqlite3_last_insert_rowid(output_.handle()),
                      .base = digest.base,
                      .name = row.text(2),
@@ -227,23 +219,22 @@ class Merge {
   }
 
   Result<void> add_rows(Database& input, const TableShape& table) {
-    auto select = Statement::prepare(
-        input.handle(), fmt::format("SELECT {} FROM {}", fmt::join(table.columns, ", "), table.name));
-    if (!select) return pass_on(select);
-    auto insert = Statement::prepare(
-        output_.handle(),
-        fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name, fmt::join(table.columns, ", "),
-                    fmt::join(std::vector<std::string>(table.columns.size(), "?"), ", ")));
-    if (!insert) return pass_on(insert);
+    TRY(auto select,
+        Statement::prepare(input.handle(),
+                           fmt::format("SELECT {} FROM {}", fmt::join(table.columns, ", "), table.name)));
+    TRY(auto insert,
+        Statement::prepare(
+            output_.handle(),
+            fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name, fmt::join(table.columns, ", "),
+                        fmt::join(std::vector<std::string>(table.columns.size(), "?"), ", "))));
     const auto run_column = column_of(table, "run_id");
-    return select->each_row([&]() -> Result<void> {
-      if (table.name == "trial" && ids_["run"].contains(select->integer(run_column))) {
-        const auto doubled = is_doubled(input, *select, table);
-        if (!doubled) return pass_on(doubled);
-        if (*doubled) return {};
+    return select.each_row([&]() -> Result<void> {
+      if (table.name == "trial" && ids_["run"].contains(select.integer(run_column))) {
+        TRY(const auto doubled, is_doubled(input, select, table));
+        if (doubled) return {};
         ++outcome_.trials;
       }
-      return copy_row(input, *select, table, *insert);
+      return copy_row(input, select, table, insert);
     });
   }
 
@@ -267,7 +258,7 @@ class Merge {
         values.push_back(row.value(i));
       }
     }
-    if (auto done = insert.bind_all(values).run(); !done) return done;
+    TRY(insert.bind_all(values).run());
     if (own_id != 0) {
       const std::int64_t id = sqlite3_last_insert_rowid(output_.handle());
       ids_[table.name][own_id] = id;
@@ -278,18 +269,16 @@ class Merge {
 
   /// True for a trial that an earlier database brought already.
   Result<bool> is_doubled(Database& input, const Statement& row, const TableShape& table) {
-    auto look =
-        Statement::prepare(output_.handle(), "SELECT id, verdict FROM trial WHERE run_id = ? AND key = ?");
-    if (!look) return pass_on(look);
+    TRY(auto look,
+        Statement::prepare(output_.handle(), "SELECT id, verdict FROM trial WHERE run_id = ? AND key = ?"));
     const std::string key = row.text(column_of(table, "key")),
                       verdict = row.text(column_of(table, "verdict"));
-    const auto found = look->bind(ids_["run"][row.integer(column_of(table, "run_id"))], key).step();
-    if (!found) return pass_on(found);
-    if (!*found) return false;
-    if (look->text(1) != verdict) {
+    TRY(const auto found, look.bind(ids_["run"][row.integer(column_of(table, "run_id"))], key).step());
+    if (!found) return false;
+    if (look.text(1) != verdict) {
       return fail(input.path().string(),
-                  fmt::format("trial {} is {} here and {} in {}", key, verdict, look->text(1),
-                              origin_[look->integer(0)].string()),
+                  fmt::format("trial {} is {} here and {} in {}", key, verdict, look.text(1),
+                              origin_[look.integer(0)].string()),
                   "leave one of the two databases out, and repeat both trials with headcrash replay");
     }
     ++outcome_.doubled;
@@ -307,11 +296,10 @@ class Merge {
   Result<void> tell(const MergedRun& run) {
     std::int64_t planned = 0;
     for (const auto& [shard, trials] : run.planned) planned += trials;
-    auto update = Statement::prepare(output_.handle(),
-                                     "UPDATE run SET trials_planned = ?, finished_at = ? WHERE id = ?");
-    if (!update) return pass_on(update);
+    TRY(auto update, Statement::prepare(output_.handle(),
+                                        "UPDATE run SET trials_planned = ?, finished_at = ? WHERE id = ?"));
     const auto ended = run.whole() ? std::optional(ended_[run.id]) : std::nullopt;
-    if (auto done = update->bind(planned, ended, run.id).run(); !done) return done;
+    TRY(update.bind(planned, ended, run.id).run());
     if (!run.whole()) {
       outcome_.remarks.push_back(
           run.same_count
@@ -366,12 +354,11 @@ Result<void> put_in_place(const fs::path& draft, const fs::path& output) {
 
 Result<MergeOutcome> merge_into(const std::vector<fs::path>& inputs, const fs::path& draft,
                                 const fs::path& folder) {
-  auto database = Database::open(draft, Database::Access::read_write);
-  if (!database) return pass_on(database);
-  Merge merge(std::move(*database), folder);
-  if (auto ready = merge.prepare(); !ready) return pass_on(ready);
+  TRY(auto database, Database::open(draft, Database::Access::read_write));
+  Merge merge(std::move(database), folder);
+  TRY(merge.prepare());
   for (const fs::path& input : inputs) {
-    if (auto added = merge.add(input); !added) return pass_on(added);
+    TRY(merge.add(input));
   }
   return merge.finish();
 }
@@ -384,7 +371,7 @@ void remove_draft(const fs::path& draft) {
 }  // namespace
 
 Result<MergeOutcome> merge_databases(const std::vector<fs::path>& inputs, const fs::path& output) {
-  if (auto good = check_inputs(inputs, output); !good) return pass_on(good);
+  TRY(check_inputs(inputs, output));
   const fs::path draft = output.string() + ".merging";
   remove_draft(draft);
   auto outcome = merge_into(inputs, draft, fs::absolute(output).lexically_normal().parent_path());

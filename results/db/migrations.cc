@@ -15,11 +15,9 @@ namespace {
 /// The first finding of quick_check, empty if there is none. It reads every page but not every index entry,
 /// which is what can be afforded at each start.
 Result<std::string> quick_check(sqlite3* handle) {
-  auto check = Statement::prepare(handle, "PRAGMA quick_check(1)");
-  if (!check) return pass_on(check);
-  const auto row = check->step();
-  if (!row) return pass_on(row);
-  const std::string verdict = *row ? check->text(0) : "";
+  TRY(auto check, Statement::prepare(handle, "PRAGMA quick_check(1)"));
+  TRY(const auto row, check.step());
+  const std::string verdict = row ? check.text(0) : "";
   return verdict == "ok" ? std::string{} : verdict;
 }
 
@@ -38,14 +36,13 @@ std::vector<Migration> known_migrations() {
 
 Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, int newest) {
   // One statement, so one snapshot: another process may be making the file just now.
-  auto look = Statement::prepare(handle,
-                                 "SELECT (SELECT application_id FROM pragma_application_id), "
-                                 "(SELECT user_version FROM pragma_user_version), "
-                                 "(SELECT count(*) FROM sqlite_schema)");
-  if (!look) return pass_on(look);
-  if (const auto row = look->step(); !row) return pass_on(row);
-  const std::int64_t application = look->integer(0), version = look->integer(1), objects = look->integer(2);
-  if (const auto done = look->step(); !done) return pass_on(done);
+  TRY(auto look, Statement::prepare(handle,
+                                    "SELECT (SELECT application_id FROM pragma_application_id), "
+                                    "(SELECT user_version FROM pragma_user_version), "
+                                    "(SELECT count(*) FROM sqlite_schema)"));
+  TRY(look.step());
+  const std::int64_t application = look.integer(0), version = look.integer(1), objects = look.integer(2);
+  TRY(look.step());
 
   if (application == 0 && version == 0 && objects == 0) return FileState::fresh;
   if (application != kApplicationId) {
@@ -58,30 +55,27 @@ Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, in
         fmt::format("was written by a newer headcrash (schema {}, this one knows {})", version, newest),
         "use the newer headcrash; the file was left as it was");
   }
-  const auto finding = quick_check(handle);
-  if (!finding) return pass_on(finding);
-  if (!finding->empty()) return tl::unexpected(damaged(path, *finding));
+  TRY(const auto finding, quick_check(handle));
+  if (!finding.empty()) return tl::unexpected(damaged(path, finding));
   return version < newest ? FileState::older : FileState::current;
 }
 
 Result<void> migrate(sqlite3* handle, const std::filesystem::path& path,
                      const std::vector<Migration>& migrations) {
   for (const auto& migration : migrations) {
-    auto transaction = Transaction::begin(handle);
-    if (!transaction) return pass_on(transaction);
-    const auto version = query_integer(handle, "PRAGMA user_version");
-    if (!version) return pass_on(version);
-    if (*version >= migration.version) continue;
+    TRY(auto transaction, Transaction::begin(handle));
+    TRY(const auto version, query_integer(handle, "PRAGMA user_version"));
+    if (version >= migration.version) continue;
     auto applied = execute(handle, migration.sql);
     if (applied) {
       applied = execute(handle, fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
                                             kApplicationId, migration.version));
     }
-    if (applied) applied = transaction->commit();
+    if (applied) applied = transaction.commit();
     if (!applied) {
       return fail(path.string(),
                   fmt::format("migration {:04} failed: {}", migration.version, applied.error().problem),
-                  applied.error().remedy.empty() ? fmt::format("the file is still at schema {}", *version)
+                  applied.error().remedy.empty() ? fmt::format("the file is still at schema {}", version)
                                                  : applied.error().remedy);
     }
   }

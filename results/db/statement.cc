@@ -71,15 +71,13 @@ Result<void> execute(sqlite3* handle, const std::string& sql) {
 }
 
 Result<std::int64_t> query_integer(sqlite3* handle, std::string_view sql) {
-  auto statement = Statement::prepare(handle, sql);
-  if (!statement) return pass_on(statement);
-  const auto row = statement->step();
-  if (!row) return pass_on(row);
-  return *row ? statement->integer(0) : 0;
+  TRY(auto statement, Statement::prepare(handle, sql));
+  TRY(const auto row, statement.step());
+  return row ? statement.integer(0) : 0;
 }
 
 Result<Transaction> Transaction::begin(sqlite3* handle) {
-  if (auto begun = execute(handle, "BEGIN IMMEDIATE"); !begun) return pass_on(begun);
+  TRY(execute(handle, "BEGIN IMMEDIATE"));
   return Transaction(handle);
 }
 

@@ -51,14 +51,12 @@ class Statement {
   template <typename Take>
   Result<void> each_row(const Take& take) {
     while (true) {
-      const auto row = step();
-      if (!row) return pass_on(row);
-      if (!*row) return {};
+      TRY(const auto row, step());
+      if (!row) return {};
       if constexpr (std::is_void_v<std::invoke_result_t<Take>>) {
         take();
-      } else if (Result<void> taken = take(); !taken) {
-        return taken;
-      }
+      } else
+        TRY(take());
     }
   }
 

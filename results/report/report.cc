@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 
 #include "results/db/statement.h"
-#include "results/report/frame/answer.h"
 #include "results/report/bench/bench_export.h"
 #include "results/report/bench/bench_page.h"
-#include "results/report/experiment/experiment_page.h"
 #include "results/report/campaign/facts.h"
 #include "results/report/campaign/io_errors_page.h"
-#include "results/report/frame/page.h"
 #include "results/report/campaign/unsynced_page.h"
+#include "results/report/experiment/experiment_page.h"
+#include "results/report/frame/answer.h"
+#include "results/report/frame/page.h"
 #include "results/report/frame/whole_file.h"
 
 namespace headcrash::report {
@@ -20,9 +20,9 @@ namespace {
 constexpr const char* kOtherFolder = "choose another folder with -o";
 
 Result<std::filesystem::path> write_page(const ReportOptions& options, const std::string& html) {
-  if (auto made = make_folder(options.output, kOtherFolder); !made) return pass_on(made);
+  TRY(make_folder(options.output, kOtherFolder));
   const auto path = options.output / "report.html";
-  if (auto written = write_whole(path, html); !written) return pass_on(written);
+  TRY(write_whole(path, html));
   return path;
 }
 
@@ -30,7 +30,7 @@ Result<std::filesystem::path> write_page(const ReportOptions& options, const std
 class Snapshot {
  public:
   static Result<Snapshot> begin(db::Database& database) {
-    if (auto begun = db::execute(database.handle(), "BEGIN"); !begun) return pass_on(begun);
+    TRY(db::execute(database.handle(), "BEGIN"));
     return Snapshot(database);
   }
   Snapshot(Snapshot&& other) noexcept : database_(other.database_) { other.database_ = nullptr; }
@@ -45,88 +45,74 @@ class Snapshot {
 };
 
 Result<Benchmark> benchmark_of(db::Database& database, std::optional<std::int64_t> run) {
-  const auto snapshot = Snapshot::begin(database);
-  if (!snapshot) return pass_on(snapshot);
+  TRY(Snapshot::begin(database));
   return gather_benchmark(database, run);
 }
 
 Result<std::optional<BaselineComparison>> baseline_of(const Benchmark& now, const ReportOptions& options) {
   if (!options.baseline) return std::nullopt;
-  auto database = db::Database::open(options.baseline->database, db::Database::Access::read_only);
-  if (!database) return pass_on(database);
-  const auto then = benchmark_of(*database, options.baseline->run);
-  if (!then) return pass_on(then);
-  if (now.clock() != then->clock()) {
+  TRY(auto database, db::Database::open(options.baseline->database, db::Database::Access::read_only));
+  TRY(const auto then, benchmark_of(database, options.baseline->run));
+  if (now.clock() != then.clock()) {
     return fail(options.baseline->database.string(),
                 fmt::format("run {} is in {} time, the baseline in {} time: their times cannot be compared",
-                            now.facts.run.id, now.clock(), then->clock()),
+                            now.facts.run.id, now.clock(), then.clock()),
                 "name a baseline of the same clock");
   }
-  return compare_with_baseline(now, *then, options.baseline->tolerance);
+  return compare_with_baseline(now, then, options.baseline->tolerance);
 }
 
 Result<ReportResult> write_bench_report(db::Database& database, const ReportOptions& options) {
-  const auto snapshot = Snapshot::begin(database);
-  if (!snapshot) return pass_on(snapshot);
-  const auto bench = gather_benchmark(database, options.run);
-  if (!bench) return pass_on(bench);
-  const auto compared = baseline_of(*bench, options);
-  if (!compared) return pass_on(compared);
-  const BaselineComparison* baseline = *compared ? &**compared : nullptr;
-  const auto html = bench_page(*bench, baseline);
-  if (!html) return pass_on(html);
-  const auto page = write_page(options, *html);
-  if (!page) return pass_on(page);
+  TRY(Snapshot::begin(database));
+  TRY(const auto bench, gather_benchmark(database, options.run));
+  TRY(const auto compared, baseline_of(bench, options));
+  const BaselineComparison* baseline = compared ? &*compared : nullptr;
+  TRY(const auto html, bench_page(bench, baseline));
+  TRY(const auto page, write_page(options, html));
   if (!options.csv.empty()) {
-    if (auto written = write_csv(database, *bench, baseline, options.csv); !written) return pass_on(written);
+    TRY(write_csv(database, bench, baseline, options.csv));
   }
   if (!options.junit.empty()) {
-    if (auto made = make_folder(options.junit.parent_path(), "choose another place with --junit"); !made)
-      return pass_on(made);
-    if (auto written = write_whole(options.junit, bench_junit(*bench, baseline)); !written)
-      return pass_on(written);
+    TRY(make_folder(options.junit.parent_path(), "choose another place with --junit"));
+    TRY(write_whole(options.junit, bench_junit(bench, baseline)));
   }
   ReportResult result;
-  result.page = *page;
-  result.run = bench->facts.run.id;
-  result.trials = bench->facts.run.recorded;
-  result.failed = bench->failed();
+  result.page = page;
+  result.run = bench.facts.run.id;
+  result.trials = bench.facts.run.recorded;
+  result.failed = bench.failed();
   result.regressions = baseline == nullptr ? 0 : baseline->regressions();
-  result.text = bench_text(*bench, baseline);
-  result.summary = bench_json(*bench, baseline);
+  result.text = bench_text(bench, baseline);
+  result.summary = bench_json(bench, baseline);
   return result;
 }
 
 Result<ReportResult> write_experiment_report(db::Database& database, const ReportOptions& options) {
   std::int64_t run = options.run.value_or(0);
   if (!options.run) {
-    const auto newest = db::query_integer(database.handle(), "SELECT max(id) FROM run");
-    if (!newest) return pass_on(newest);
-    run = *newest;
+    TRY(const auto newest, db::query_integer(database.handle(), "SELECT max(id) FROM run"));
+    run = newest;
   }
-  const auto experiment = experiment_page(database, run);
-  if (!experiment) return pass_on(experiment);
-  const auto page = write_page(options, experiment->html);
-  if (!page) return pass_on(page);
-  return ReportResult{.page = *page,
+  TRY(const auto experiment, experiment_page(database, run));
+  TRY(const auto page, write_page(options, experiment.html));
+  return ReportResult{.page = page,
                       .run = run,
-                      .trials = experiment->cells,
-                      .failed = static_cast<std::size_t>(experiment->failed),
+                      .trials = experiment.cells,
+                      .failed = static_cast<std::size_t>(experiment.failed),
                       .summary = {{"run", run},
-                                  {"cells", experiment->cells},
-                                  {"failed", experiment->failed},
-                                  {"rules_hold", experiment->hold},
-                                  {"rules_do_not_hold", experiment->do_not_hold},
-                                  {"rules_undecided", experiment->undecided}}};
+                                  {"cells", experiment.cells},
+                                  {"failed", experiment.failed},
+                                  {"rules_hold", experiment.hold},
+                                  {"rules_do_not_hold", experiment.do_not_hold},
+                                  {"rules_undecided", experiment.undecided}}};
 }
 
 /// The page of a survey: cells that were measured and not judged.
 template <typename Survey>
 Result<ReportResult> write_survey_report(Result<Survey> report, const ReportOptions& options) {
   if (!report) return pass_on(report);
-  const auto page = write_page(options, report->html);
-  if (!page) return pass_on(page);
-  return ReportResult{.page = *page,
+  TRY(const auto page, write_page(options, report->html));
+  return ReportResult{.page = page,
                       .run = report->run,
                       .trials = report->cells,
                       .failed = static_cast<std::size_t>(report->not_measured),
@@ -136,36 +122,30 @@ Result<ReportResult> write_survey_report(Result<Survey> report, const ReportOpti
 }  // namespace
 
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options) {
-  const auto kind = kind_of_run(database, options.run);
-  if (!kind) return pass_on(kind);
+  TRY(const auto kind, kind_of_run(database, options.run));
   const bool only_bench = options.baseline || !options.csv.empty() || !options.junit.empty();
-  if (*kind == "bench" || (only_bench && !options.run)) return write_bench_report(database, options);
-  if (*kind == "experiment" && !only_bench) return write_experiment_report(database, options);
+  if (kind == "bench" || (only_bench && !options.run)) return write_bench_report(database, options);
+  if (kind == "experiment" && !only_bench) return write_experiment_report(database, options);
   if (!only_bench) {
-    const auto survey = is_io_errors(database, options.run);
-    if (!survey) return pass_on(survey);
-    if (*survey) return write_survey_report(io_errors_report(database, options.run), options);
-    const auto unsynced = is_unsynced(database, options.run);
-    if (!unsynced) return pass_on(unsynced);
-    if (*unsynced) return write_survey_report(unsynced_report(database, options.run), options);
+    TRY(const auto survey, is_io_errors(database, options.run));
+    if (survey) return write_survey_report(io_errors_report(database, options.run), options);
+    TRY(const auto unsynced, is_unsynced(database, options.run));
+    if (unsynced) return write_survey_report(unsynced_report(database, options.run), options);
   }
-  auto facts = gather(database, options.run);
-  if (!facts) return pass_on(facts);
-  facts->folder = options.output;
+  TRY(auto facts, gather(database, options.run));
+  facts.folder = options.output;
   if (only_bench) {
     return fail(database.path().string(),
-                fmt::format("run {} is a {}, not a benchmark", facts->run.id, facts->run.kind),
+                fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
                 "leave --baseline, --csv and --junit out, or name a run of headcrash bench with --run");
   }
-  const auto html = page(*facts);
-  if (!html) return pass_on(html);
-  const auto path = write_page(options, *html);
-  if (!path) return pass_on(path);
-  Summary summary = summary_of(*facts);
-  return ReportResult{.page = *path,
-                      .run = facts->run.id,
-                      .trials = facts->run.recorded,
-                      .unexpected = facts->unexpected(),
+  TRY(const auto html, page(facts));
+  TRY(const auto path, write_page(options, html));
+  Summary summary = summary_of(facts);
+  return ReportResult{.page = path,
+                      .run = facts.run.id,
+                      .trials = facts.run.recorded,
+                      .unexpected = facts.unexpected(),
                       .text = summary.status + summary.systems,
                       .summary = std::move(summary.figures)};
 }

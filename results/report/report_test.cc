@@ -15,8 +15,8 @@
 #include "results/db/database_fixture.h"
 #include "results/db/statement.h"
 #include "results/report/campaign/facts.h"
-#include "results/report/frame/page_parts.h"
 #include "results/report/campaign/synthetic_run.h"
+#include "results/report/frame/page_parts.h"
 
 namespace headcrash::report {
 namespace {

@@ -121,9 +121,8 @@ class Checker final : public adapters::ImageChecker {
  public:
   Result<adapters::CheckReport> check(const model::SectorStore& store,
                                       const adapters::CheckOptions& options) override {
-    const auto image = Image::open(store);
-    if (!image) return pass_on(image);
-    return Check(*image, options).run();
+    TRY(const auto image, Image::open(store));
+    return Check(image, options).run();
   }
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {

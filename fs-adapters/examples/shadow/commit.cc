@@ -26,10 +26,9 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
       return fail("shadow", "headers or table cannot be read", "look at the disk");
     return {};
   };
-  auto state = read_state(read, system.queue.sectors());
-  if (!state) return pass_on(state);
-  std::unique_ptr<Store> store(new Store(system, *state, options));
-  for (Record& record : state->records) {
+  TRY(auto state, read_state(read, system.queue.sectors()));
+  std::unique_ptr<Store> store(new Store(system, state, options));
+  for (Record& record : state.records) {
     for (const auto& [block, address] : record.blocks) {
       if (store->use_[address] != Use::free)
         return fail("shadow", "two inodes have one block", "fsck.headcrash-shadow names them");
@@ -88,7 +87,7 @@ VfsResult<void> Store::commit(Clean clean) {
   };
   // Until the header is written an error leaves the state before, and somebody may try again.
   if (flush_first && !flush()) return refuse(EIO);
-  if (auto done = write_table(header, std::move(bytes)); !done) return done;
+  TRY(write_table(header, std::move(bytes)));
   const std::vector<std::byte> sector = encode(header);
   const auto status = system_.queue.transfer(
       {.op = model::Op::write, .lba = kHeaderSectors.at(header.slot()), .sectors = 1, .data = sector});

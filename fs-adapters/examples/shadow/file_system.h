@@ -43,7 +43,7 @@ class FileSystem final : public tree::FileSystem {
                        .free_inodes = space.free_inodes};
   }
   VfsResult<void> drop_caches() override {
-    if (auto done = sync(); !done) return done;
+    TRY(sync());
     store_.cache.drop_clean();
     return {};
   }

@@ -154,14 +154,14 @@ Result<State> read_state(const ReadSectors& read, std::uint64_t device_sectors) 
   for (std::size_t slot = 0; slot < kHeaderSectors.size(); ++slot) {
     std::array<std::byte, kSectorBytes> sector{};
     if (kHeaderSectors.at(slot) >= device_sectors) break;
-    if (auto done = read(kHeaderSectors.at(slot), sector); !done) return pass_on(done);
+    TRY(read(kHeaderSectors.at(slot), sector));
     const auto header = decode_header(sector, device_sectors);
     if (header && header->slot() == slot && (!newest || header->sequence > newest->sequence)) newest = header;
   }
   if (!newest) return fail("shadow", "no header", "make a file system with mkfs");
   const Geometry& geometry = newest->geometry;
   std::vector<std::byte> table(round_up(newest->table_bytes, kSectorBytes));
-  if (auto done = read(geometry.table_lba(newest->slot()), table); !done) return pass_on(done);
+  TRY(read(geometry.table_lba(newest->slot()), table));
   table.resize(newest->table_bytes);
   if (crc32c(table) != newest->table_checksum)
     return fail("shadow", "the table is not the one that the header names", "take a backup");

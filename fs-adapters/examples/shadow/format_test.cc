@@ -101,14 +101,8 @@ TEST(Format, TablesThatMakeNoSenseAreRefused) {
       {"no type", [](auto& records) { records[1].attributes.mode = 0644; }},
       {"no links", [](auto& records) { records[1].attributes.links = 0; }},
       {"a size without end", [](auto& records) { records[1].attributes.size_bytes = ~std::uint64_t{0}; }},
-      {"a block outside",
-       [](auto& records) {
-         records[1].blocks = {{0, 1U << 30U}};
-       }},
-      {"a block behind every end",
-       [](auto& records) {
-         records[1].blocks = {{1U << 30U, 3}};
-       }},
+      {"a block outside", [](auto& records) { records[1].blocks = {{0, 1U << 30U}}; }},
+      {"a block behind every end", [](auto& records) { records[1].blocks = {{1U << 30U, 3}}; }},
   };
   for (const Case& one : cases) {
     const auto store = made();
@@ -146,10 +140,7 @@ TEST(Check, SeesWhatIsWrong) {
   };
   namespace le = little_endian;
   const Case cases[] = {
-      {FindingKind::block,
-       [](auto& records) {
-         records[2].blocks = {{0, 2}};
-       }},
+      {FindingKind::block, [](auto& records) { records[2].blocks = {{0, 2}}; }},
       {FindingKind::block, [](auto& records) { records[1].attributes.size_bytes = 0; }},
       {FindingKind::directory, [](auto& records) { records[0].blocks.clear(); }},
       {FindingKind::directory, {}, [](auto names) { le::store16(names, 4, 3); }},

@@ -75,17 +75,16 @@ Result<std::vector<std::byte>> Image::directory_bytes(const Record& record) cons
       blocks != record.blocks.size())
     return wrong(record.number, "is a directory with a hole");
   std::vector<std::byte> bytes(record.attributes.size_bytes);
-  if (const auto got = read(record.number, 0, bytes); !got) return pass_on(got);
+  TRY(read(record.number, 0, bytes));
   return bytes;
 }
 
 Result<std::vector<adapters::ImageName>> Image::list(std::uint64_t directory) const {
   const Record* const record = find(directory);
   if (record == nullptr || !record->attributes.is_directory()) return wrong(directory, "is not a directory");
-  const auto bytes = directory_bytes(*record);
-  if (!bytes) return pass_on(bytes);
+  TRY(const auto bytes, directory_bytes(*record));
   std::vector<adapters::ImageName> names;
-  tree::DirectoryCursor cursor(*bytes);
+  tree::DirectoryCursor cursor(bytes);
   while (const auto entry = cursor.next())
     if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
       names.push_back({.name = std::string(entry->name), .inode = entry->inode});
@@ -98,8 +97,7 @@ Result<std::string> Image::readlink(std::uint64_t number) const {
   if (record == nullptr || !record->attributes.is_symlink()) return wrong(number, "is not a symbolic link");
   if (record->attributes.size_bytes > tree::kPathBytesMax) return wrong(number, "is too long a link");
   std::string target(record->attributes.size_bytes, '\0');
-  const auto got = read(number, 0, std::as_writable_bytes(std::span(target.data(), target.size())));
-  if (!got) return pass_on(got);
+  TRY(read(number, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
   return target;
 }
 
@@ -143,7 +141,7 @@ Result<std::size_t> Image::read(std::uint64_t number, std::uint64_t offset, std:
     if (found == record->blocks.end()) {
       std::ranges::fill(into.subspan(done, count), std::byte{0});
     } else {
-      if (auto got = store_->read(geometry.lba_of(found->second), block); !got) return pass_on(got);
+      TRY(store_->read(geometry.lba_of(found->second), block));
       std::ranges::copy(std::span(block).subspan(start, count),
                         into.begin() + static_cast<std::ptrdiff_t>(done));
     }

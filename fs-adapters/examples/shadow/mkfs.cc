@@ -31,17 +31,15 @@ Result<Options> options_of(const adapters::Settings& settings) {
   Options options;
   for (const auto& [name, value] : settings) {
     if (name == "uuid") {
-      const auto id = adapters::id_of_uuid(value);
-      if (!id) return pass_on(id);
-      options.id = *id;
+      TRY(const auto id, adapters::id_of_uuid(value));
+      options.id = id;
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
       return fail("mkfs option " + name, "is unknown to shadow",
                   "`mkfs.headcrash-shadow -h` lists all of them");
-    const auto number = base::parse_size(value, name);
-    if (!number) return pass_on(number);
-    (name == "block-size" ? options.block_bytes : name == "inodes" ? options.inodes : options.time) = *number;
+    TRY(const auto number, base::parse_size(value, name));
+    (name == "block-size" ? options.block_bytes : name == "inodes" ? options.inodes : options.time) = number;
   }
   if (options.block_bytes < tree::kChunkBytes || options.block_bytes > (1U << 16U) ||
       !std::has_single_bit(options.block_bytes))
@@ -87,34 +85,31 @@ std::span<const adapters::MkfsOption> mkfs_options() {
 }
 
 Result<Header> mkfs(model::SectorStore& store, const adapters::Settings& settings) {
-  const auto options = options_of(settings);
-  if (!options) return pass_on(options);
-  const auto geometry = lay_out(store.sectors(), *options);
-  if (!geometry) return pass_on(geometry);
-  std::vector<std::byte> names(geometry->block_bytes);
+  TRY(const auto options, options_of(settings));
+  TRY(const auto geometry, lay_out(store.sectors(), options));
+  std::vector<std::byte> names(geometry.block_bytes);
   tree::format_chunks(names);
   tree::format_directory(std::span(names).first(tree::kChunkBytes), kRootInode, kRootInode);
   Record root{.number = kRootInode};
   root.attributes.mode = tree::kTypeDirectory | 0755;
   root.attributes.links = 2;
-  root.attributes.size_bytes = geometry->block_bytes;
+  root.attributes.size_bytes = geometry.block_bytes;
   root.attributes.accessed = root.attributes.modified =
-      root.attributes.changed = {.seconds = static_cast<std::int32_t>(options->time)};
+      root.attributes.changed = {.seconds = static_cast<std::int32_t>(options.time)};
   root.blocks.emplace(0, 0);
   std::vector<std::byte> table;
   append(root, table);
-  const Header header{.geometry = *geometry,
+  const Header header{.geometry = geometry,
                       .sequence = 1,
                       .table_bytes = static_cast<std::uint32_t>(table.size()),
                       .table_checksum = crc32c(table),
                       .clean = true};
   table.resize((table.size() + kSectorBytes - 1) / kSectorBytes * kSectorBytes);
   // The headers of what was there go first, and ours comes last.
-  for (const std::uint64_t lba : kHeaderSectors)
-    if (auto done = store.write_zeroes(lba, 1); !done) return pass_on(done);
-  if (auto done = store.write(geometry->lba_of(0), names); !done) return pass_on(done);
-  if (auto done = store.write(geometry->table_lba(header.slot()), table); !done) return pass_on(done);
-  if (auto done = store.write(kHeaderSectors.at(header.slot()), encode(header)); !done) return pass_on(done);
+  for (const std::uint64_t lba : kHeaderSectors) TRY(store.write_zeroes(lba, 1));
+  TRY(store.write(geometry.lba_of(0), names));
+  TRY(store.write(geometry.table_lba(header.slot()), table));
+  TRY(store.write(kHeaderSectors.at(header.slot()), encode(header)));
   return header;
 }
 

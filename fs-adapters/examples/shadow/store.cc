@@ -34,8 +34,7 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
   const tree::FiberLockGuard lock(operation_lock_);
   if (cache.failed_bytes() > cache.size_bytes() / kShareOfFailures) stopped_ = true;
   if (stopped_) return refuse(EIO);
-  if (free_ < kOperationBlocks)
-    if (auto done = commit(Clean::no); !done) return done;
+  if (free_ < kOperationBlocks) TRY(commit(Clean::no));
   const std::uint64_t changes = changes_;
   tree::Operation operation;
   auto result = body(operation);

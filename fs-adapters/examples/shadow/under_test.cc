@@ -81,9 +81,8 @@ class Type final : public adapters::FileSystemType {
   std::span<const adapters::MkfsOption> mkfs_options() const override { return shadow::mkfs_options(); }
   Result<adapters::MadeImage> mkfs(model::SectorStore& store,
                                    const adapters::Settings& settings) const override {
-    const auto made = shadow::mkfs(store, settings);
-    if (!made) return pass_on(made);
-    const Geometry& its = made->geometry;
+    TRY(const auto made, shadow::mkfs(store, settings));
+    const Geometry& its = made.geometry;
     return adapters::MadeImage{
         .text = fmt::format("{} blocks of {} bytes, {} inodes", its.blocks, its.block_bytes, its.inodes),
         .facts = {{"blocks", its.blocks}, {"block_bytes", its.block_bytes}, {"inodes", its.inodes}}};
@@ -96,9 +95,8 @@ class Type final : public adapters::FileSystemType {
     return std::make_unique<Image>(*std::move(image));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
-    const auto image = Image::open(store);
-    if (!image) return pass_on(image);
-    const Geometry& its = image->header().geometry;
+    TRY(const auto image, Image::open(store));
+    const Geometry& its = image.header().geometry;
     return std::vector<os::SectorRange>{{kHeaderSectors[0], kHeaderSectors[0] + 1},
                                         {kHeaderSectors[1], kHeaderSectors[1] + 1},
                                         {its.table_lba(0), its.table_lba(1)},

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "fs-adapters/substrate/os/testing/logged_store.h"
 #include "fs-adapters/snapfs/check.h"
 #include "fs-adapters/snapfs/file_system.h"
 #include "fs-adapters/snapfs/image_reader.h"
 #include "fs-adapters/snapfs/mkfs.h"
+#include "fs-adapters/substrate/os/testing/logged_store.h"
 #include "fs-adapters/substrate/tree/testing/mounted_machine.h"
 #include "fs-adapters/substrate/tree/testing/operations.h"
 #include "plugin/media/memory_store.h"

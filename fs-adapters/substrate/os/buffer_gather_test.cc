@@ -486,8 +486,7 @@ void log_history(std::uint64_t seed, bool block_copy) {
     return key.object == 2 ? Content::data : Content::metadata;
   };
   const auto look = [&](const BufferKey& key) {
-    const auto buffer = w.cache.read(
-        key, content(key), [&] { return log.homes.at(key); }, 512);
+    const auto buffer = w.cache.read(key, content(key), [&] { return log.homes.at(key); }, 512);
     ASSERT_TRUE(buffer);
     ASSERT_TRUE(model::bench::is_filled_with(std::span<const std::byte>(buffer->bytes()), newest[key]));
   };

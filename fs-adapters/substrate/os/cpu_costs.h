@@ -53,7 +53,7 @@ enum class Cost : std::uint8_t {
   allocation,
   dependency
 };
-inline constexpr TimeNs CpuCosts::*kCosts[] = {
+inline constexpr TimeNs CpuCosts::* kCosts[] = {
     &CpuCosts::system_call,     &CpuCosts::copy_per_kib,    &CpuCosts::transfer_per_kib,
     &CpuCosts::clear_per_kib,   &CpuCosts::buffer_found,    &CpuCosts::request_issued,
     &CpuCosts::interrupt,       &CpuCosts::process_created, &CpuCosts::path_component,

@@ -206,12 +206,9 @@ void DiskOrder::open_gate(std::deque<RequestId>& gate, const MayPass& may_pass, 
 }
 
 void DiskOrder::open_gates(Changes& changes) {
-  open_gate(
-      flag_gate_, [this](RequestId id) { return may_pass_flags(id); }, changes);
-  open_gate(
-      barrier_gate_, [this](RequestId id) { return first_of(barriers_) >= id; }, changes);
-  open_gate(
-      flush_gate_, [this](RequestId id) { return slots_.oldest() == id; }, changes);
+  open_gate(flag_gate_, [this](RequestId id) { return may_pass_flags(id); }, changes);
+  open_gate(barrier_gate_, [this](RequestId id) { return first_of(barriers_) >= id; }, changes);
+  open_gate(flush_gate_, [this](RequestId id) { return slots_.oldest() == id; }, changes);
 }
 
 }  // namespace headcrash::os

@@ -38,7 +38,7 @@ template <typename Part>
 Result<void> in_parts(std::uint64_t sectors, std::uint32_t most, const Part& part) {
   for (std::uint64_t done = 0; done < sectors;) {
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, sectors - done));
-    if (Result<void> result = part(done, count); !result) return result;
+    TRY(part(done, count));
     done += count;
   }
   return {};

@@ -12,7 +12,7 @@ struct Links {
   bool linked = false;
 };
 
-template <typename T, Links<T> T::*kLinks>
+template <typename T, Links<T> T::* kLinks>
 class LinkedList {
  public:
   bool empty() const { return first_ == nullptr; }

@@ -59,7 +59,7 @@ Result<void> MemoryDisk::write_through(const BlockRequest& request) {
 
 Result<void> MemoryDisk::read(const BlockRequest& request) const {
   if (request.into.empty()) return {};
-  if (const auto result = store_.read(request.lba, request.into); !result) return result;
+  TRY(store_.read(request.lba, request.into));
   for (auto it = cached_.lower_bound(request.lba);
        it != cached_.end() && it->first < request.lba + request.sectors; ++it) {
     const auto offset = static_cast<std::size_t>(it->first - request.lba) * model::kSectorBytes;
@@ -71,8 +71,7 @@ Result<void> MemoryDisk::read(const BlockRequest& request) const {
 Result<void> MemoryDisk::flush(std::size_t device) {
   const auto first = cached_.lower_bound(device_address(device, 0));
   const auto last = cached_.lower_bound(device_address(device + 1, 0));
-  for (auto one = first; one != last; ++one)
-    if (const auto result = store_.write(one->first, one->second); !result) return result;
+  for (auto one = first; one != last; ++one) TRY(store_.write(one->first, one->second));
   cached_.erase(first, last);
   return {};
 }

@@ -69,9 +69,8 @@ Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t c
     options.interval_ns = model::kNever;
     return options;
   }
-  const auto delay = parse_delay(parts[1], word == "interval" ? Zero::allowed : Zero::refused, subject);
-  if (!delay) return pass_on(delay);
-  options.interval_ns = *delay;
+  TRY(const auto delay, parse_delay(parts[1], word == "interval" ? Zero::allowed : Zero::refused, subject));
+  options.interval_ns = delay;
   if (word == "periodic") {
     options.policy = Policy::periodic;
     return parts.size() == 2 ? Result<SyncerOptions>(options) : wrong_count();
@@ -85,13 +84,12 @@ Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t c
     return options;
   }
   if (parts.size() != 3) return wrong_count();
-  const auto rate = base::parse_size(std::string(parts[2]), subject);
-  if (!rate) return pass_on(rate);
-  if (*rate == 0) return fail(subject, "a disk that writes nothing", "give what it sustains in a second: 3M");
+  TRY(const auto rate, base::parse_size(std::string(parts[2]), subject));
+  if (rate == 0) return fail(subject, "a disk that writes nothing", "give what it sustains in a second: 3M");
   options.policy = Policy::burst;
-  options.drain_bytes_per_s = *rate;
-  const double longest_s = static_cast<double>(cache_bytes) / static_cast<double>(*rate);
-  const double seconds = static_cast<double>(*delay) / static_cast<double>(model::kSecondNs);
+  options.drain_bytes_per_s = rate;
+  const double longest_s = static_cast<double>(cache_bytes) / static_cast<double>(rate);
+  const double seconds = static_cast<double>(delay) / static_cast<double>(model::kSecondNs);
   if (seconds > longest_s)
     return fail(subject,
                 fmt::format("a delay of {:g} s is longer than memory allows: {} MiB are written in {:.3g} s",

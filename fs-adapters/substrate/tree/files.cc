@@ -144,8 +144,7 @@ VfsResult<void> FileSystem::write_bytes(Operation& operation, CoreInode& inode, 
   if (too_far(*store_, offset, data.size())) return refuse(EFBIG);
   const Blocks blocks(*store_);
   const std::uint64_t old_size = inode.attributes.size_bytes;
-  if (auto room = store_->make_room(operation, inode, {.offset = offset, .length = data.size()}); !room)
-    return room;
+  TRY(store_->make_room(operation, inode, {.offset = offset, .length = data.size()}));
   for (std::size_t done = 0; done < data.size();) {
     const std::uint64_t at = offset + done;
     const std::uint32_t start = blocks.offset_in(at);
@@ -247,14 +246,14 @@ VfsResult<void> FileSystem::punch(Operation& operation, CoreInode& inode, std::u
   };
   if (behind > first) {
     const std::uint64_t from = first * blocks.bytes(), to = behind * blocks.bytes();
-    if (auto room = make_room(offset, from); !room) return room;
-    if (auto room = make_room(to, end); !room) return room;
-    if (auto zeroed = write_zeroes(operation, inode, offset, from - offset); !zeroed) return zeroed;
-    if (auto zeroed = write_zeroes(operation, inode, to, end - to); !zeroed) return zeroed;
+    TRY(make_room(offset, from));
+    TRY(make_room(to, end));
+    TRY(write_zeroes(operation, inode, offset, from - offset));
+    TRY(write_zeroes(operation, inode, to, end - to));
     return store_->free_blocks(operation, inode, static_cast<std::int64_t>(first),
                                static_cast<std::int64_t>(behind));
   }
-  if (auto room = make_room(offset, end); !room) return room;
+  TRY(make_room(offset, end));
   return write_zeroes(operation, inode, offset, end - offset);
 }
 

@@ -28,7 +28,7 @@ class NotedStore : public model::SectorStore {
   }
   const std::vector<Run>& runs() const {
     return runs_;
-  }                                        ///< in the order of the reads, those that failed, too
+  }  ///< in the order of the reads, those that failed, too
   bool failed() const { return failed_; }  ///< any of them
 
  private:

@@ -222,7 +222,7 @@ VfsResult<void> FileSystem::lookup_both(Operation& operation, Rename& rename) {
   };
   rename.source = {};
   rename.target = {};
-  if (auto source = look(rename.from, rename.source_at, rename.source); !source) return source;
+  TRY(look(rename.from, rename.source_at, rename.source));
   if (!rename.source) return refuse(ENOENT);
   return look(rename.to, rename.target_at, rename.target);
 }
@@ -275,7 +275,7 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
     rename.to = std::move(*to_at);
     const FiberLockGuard one_at_a_time(rename_lock_);
     for (int lookups = 0; lookups < kLookupsMax; ++lookups) {
-      if (auto found = lookup_both(operation, rename); !found) return found;
+      TRY(lookup_both(operation, rename));
       const auto order = in_order_of_locks(operation, rename, mode);
       if (!order) return pass_on_errno(order);
       std::vector<InodeLock> locks;

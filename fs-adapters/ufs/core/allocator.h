@@ -38,8 +38,8 @@
 #include <optional>
 
 #include "fs-adapters/substrate/os/buffer_cache.h"
-#include "fs-adapters/ufs/format/format.h"
 #include "fs-adapters/ufs/core/lazy_inodes.h"
+#include "fs-adapters/ufs/format/format.h"
 #include "fs-adapters/vfs.h"
 
 namespace headcrash::ufs {

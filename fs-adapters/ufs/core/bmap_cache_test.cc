@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "fs-adapters/ufs/core/tree_store.h"
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "fs-adapters/ufs/testing/image_writer.h"
 #include "fs-adapters/ufs/testing/mounted.h"
 #include "fs-adapters/ufs/testing/superblock.h"
 #include "fs-adapters/ufs/testing/tree.h"
-#include "fs-adapters/ufs/core/tree_store.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {

@@ -30,7 +30,7 @@ VfsResult<void> merge(Volume& volume, CoreInode& inode, BmapMerge why) {
   auto indirect = indirect_of_cache(volume, inode);
   if (!indirect) return pass_on_errno(indirect);
   inode.bmap.lay_over(volume.geometry, indirect->bytes());
-  if (auto written = volume.scheme->bmap_merged(inode, std::move(*indirect), why); !written) return written;
+  TRY(volume.scheme->bmap_merged(inode, std::move(*indirect), why));
   inode.bmap.merged();
   return {};
 }
@@ -43,7 +43,7 @@ VfsResult<void> merge_bmap_cache(Volume& volume, CoreInode& inode) {
 
 VfsResult<void> end_bmap_cache(Volume& volume, CoreInode& inode) {
   if (inode.bmap.empty()) return {};
-  if (auto merged = merge(volume, inode, BmapMerge::pointers_go); !merged) return merged;
+  TRY(merge(volume, inode, BmapMerge::pointers_go));
   inode.bmap = {};
   volume.inodes.mark_changed(inode);
   return volume.scheme->bmap_ended(inode);

@@ -85,11 +85,10 @@ class Taker {
       const FragmentAddress child = load32(buffer->bytes(), std::size_t{i} * 4);
       if (child == 0 || !range.meets(child_from, below(levels))) continue;
       if (range.covers(child_from, below(levels))) {
-        if (auto taken = take_tree(child, levels - 1, child_from, extents); !taken) return taken;
+        TRY(take_tree(child, levels - 1, child_from, extents));
         store32(buffer->bytes(), std::size_t{i} * 4, 0);
-      } else if (auto part = take_part(operation, child, levels - 1, child_from, range); !part) {
-        return part;
-      }
+      } else
+        TRY(take_part(operation, child, levels - 1, child_from, range));
     }
     if (extents.empty()) return {};
     forget_sectors(extents);
@@ -112,11 +111,10 @@ class Taker {
       FragmentAddress& at = disk.indirect[level - 1];
       if (at == 0 || !range.meets(from, count)) continue;
       if (range.covers(from, count)) {
-        if (auto taken = take_tree(at, level, from, extents); !taken) return taken;
+        TRY(take_tree(at, level, from, extents));
         at = 0;
-      } else if (auto part = take_part(operation, at, level, from, range); !part) {
-        return part;
-      }
+      } else
+        TRY(take_part(operation, at, level, from, range));
     }
     for (std::uint32_t block = 0; block < kDirectPointers; ++block) {
       if (disk.direct[block] == 0 || !range.covers(block, 1)) continue;
@@ -234,9 +232,8 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
   }
   std::vector<Extent> extents;
   const std::uint64_t first = geometry.blocks_of_size(size_bytes);
-  if (auto ended = end_cache_before(volume, inode, first, geometry.file_blocks_max()); !ended) return ended;
-  if (size_bytes < old_size)
-    if (auto cut = cut_last_block(volume, inode, size_bytes, extents); !cut) return cut;
+  TRY(end_cache_before(volume, inode, first, geometry.file_blocks_max()));
+  if (size_bytes < old_size) TRY(cut_last_block(volume, inode, size_bytes, extents));
   Taker taker(volume, inode);
   auto taken = taker.take_from_inode(operation, {first, geometry.file_blocks_max()}, old_size, extents);
   if (!taken) return taken;

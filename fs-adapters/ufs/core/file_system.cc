@@ -6,17 +6,17 @@
 
 #include <cerrno>
 
+#include "fs-adapters/ufs/core/tree_store.h"
+#include "fs-adapters/ufs/format/mkfs_settings.h"
 #include "fs-adapters/ufs/netra/busy_map.h"
+#include "fs-adapters/ufs/netra/netra.h"
 #include "fs-adapters/ufs/schemes/conventional.h"
 #include "fs-adapters/ufs/schemes/journal.h"
-#include "fs-adapters/ufs/format/mkfs_settings.h"
 #include "fs-adapters/ufs/schemes/mount_journal.h"
-#include "fs-adapters/ufs/netra/netra.h"
 #include "fs-adapters/ufs/schemes/no_order.h"
 #include "fs-adapters/ufs/schemes/scheduler_chains.h"
 #include "fs-adapters/ufs/schemes/scheduler_flag.h"
 #include "fs-adapters/ufs/schemes/soft_updates.h"
-#include "fs-adapters/ufs/core/tree_store.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -75,9 +75,8 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
   if (superblock->features.netra() && options.scheme != SchemeKind::netra)
     return fail(kSubject, "the file system has features that only one scheme keeps",
                 "mount it with scheme=netra");
-  if (auto has = has_features(superblock->features, options.needs); !has) return pass_on(has);
-  const auto journal = prepare_journal(system, options, *superblock);
-  if (!journal) return pass_on(journal);
+  TRY(has_features(superblock->features, options.needs));
+  TRY(const auto journal, prepare_journal(system, options, *superblock));
   if (!superblock->clean && !options.although_not_clean)
     return fail(kSubject, "the file system was not unmounted", "run fsck on it");
 
@@ -107,7 +106,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
   // Of groups that a check should have seen the counts are not known: those stay on the map while this mount lasts.
   volume->unchecked = !superblock->clean;
   if (superblock->features.busy_map) volume->on_map.assign(geometry.groups(), volume->unchecked);
-  volume->journal = *journal;
+  volume->journal = journal;
   volume->allocator.policy(options.allocation);
   volume->scheme = make_scheme(*volume, options.scheme, options.options);
   if (!volume->scheme) return fail(kSubject, "there is no such ordering scheme", "choose another one");

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "fs-adapters/ufs/core/file_blocks.h"
-#include "fs-adapters/ufs/format/inode_extension.h"
 #include "fs-adapters/ufs/core/volume.h"
+#include "fs-adapters/ufs/format/inode_extension.h"
 #include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {

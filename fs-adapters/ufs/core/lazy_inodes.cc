@@ -29,7 +29,7 @@ VfsResult<void> LazyInodes::initialise(std::uint32_t group, std::uint32_t slot) 
     os::HeldBuffer block =
         volume_.cache.get(Volume::place(at), os::Content::metadata, volume_.lba(at), geometry.block_bytes());
     std::ranges::fill(block.bytes(), std::byte{0});
-    if (auto written = as_result(volume_.cache.write(std::move(block))); !written) return written;
+    TRY(as_result(volume_.cache.write(std::move(block))));
   }
   auto header = volume_.allocator.read_group(group);
   if (!header) return pass_on_errno(header);

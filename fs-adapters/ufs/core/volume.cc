@@ -158,7 +158,7 @@ VfsResult<void> Volume::write_summary(std::uint32_t group, LastWrite how) {
 VfsResult<void> Volume::write_summaries() {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   for (std::uint32_t first = 0; first < geometry.groups(); first += per_block)
-    if (auto written = write_summary_block(first, LastWrite::synchronous); !written) return written;
+    TRY(write_summary_block(first, LastWrite::synchronous));
   return {};
 }
 

@@ -22,13 +22,13 @@
 #include "fs-adapters/substrate/os/system.h"
 #include "fs-adapters/substrate/tree/changes_by_fiber.h"
 #include "fs-adapters/ufs/core/allocator.h"
+#include "fs-adapters/ufs/core/inodes.h"
+#include "fs-adapters/ufs/core/pending_names.h"
+#include "fs-adapters/ufs/core/write_behind.h"
 #include "fs-adapters/ufs/format/format.h"
 #include "fs-adapters/ufs/format/geometry.h"
-#include "fs-adapters/ufs/core/inodes.h"
 #include "fs-adapters/ufs/format/journal_format.h"
-#include "fs-adapters/ufs/core/pending_names.h"
 #include "fs-adapters/ufs/schemes/scheme.h"
-#include "fs-adapters/ufs/core/write_behind.h"
 
 namespace headcrash::ufs {
 

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "fs-adapters/ufs/damage/image_survey.h"
-#include "fs-adapters/ufs/fsck/fsck.h"
 #include "fs-adapters/ufs/format/inode_extension.h"
+#include "fs-adapters/ufs/fsck/fsck.h"
 #include "plugin/base/random.h"
 #include "plugin/model/core/store.h"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 
-#include "fs-adapters/ufs/netra/busy_map.h"
-#include "fs-adapters/ufs/netra/busy_marks.h"
 #include "fs-adapters/ufs/core/cylinder_group.h"
 #include "fs-adapters/ufs/damage/damage.h"
+#include "fs-adapters/ufs/netra/busy_map.h"
+#include "fs-adapters/ufs/netra/busy_marks.h"
 
 namespace headcrash::ufs::damage {
 namespace {

@@ -27,11 +27,11 @@ class DamageTrials::Log final : public model::SectorStore {
   Log(TrialDisk& disk, std::vector<Write>* writes) : disk_(disk), writes_(writes) {}
   std::uint64_t sectors() const override { return disk_.sectors(); }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    if (auto going = count(); !going) return going;
+    TRY(count());
     return disk_.read(lba, into);
   }
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    if (auto going = count(); !going) return going;
+    TRY(count());
     if (writes_ != nullptr) writes_->push_back({.lba = lba, .bytes = {data.begin(), data.end()}});
     return disk_.write(lba, data);
   }
@@ -89,7 +89,7 @@ Result<bool> DamageTrials::run(const std::function<bool(Damaging&)>& put, std::u
   Log log(*disk_, &damage);
   Damaging damaging(*survey_, log, seed);
   if (!put(damaging)) return false;
-  if (auto examined = examine(damaging, damage, seed, counts); !examined) return pass_on(examined);
+  TRY(examine(damaging, damage, seed, counts));
   return true;
 }
 
@@ -97,12 +97,12 @@ Result<void> DamageTrials::examine(Damaging& damaging, const std::vector<Write>&
                                    adapters::DamageCounts& counts) {
   const std::string subject = fmt::format("damage {} ({})", seed, damaging.words());
   const Permitted& permitted = damaging.permitted();
-  if (auto looked = look(subject); !looked) return looked;
-  if (auto looked = look_fast(subject, damage); !looked) return looked;
+  TRY(look(subject));
+  TRY(look_fast(subject, damage));
   ++counts.damaged;
   std::vector<Write> writes;
   bool left = false;
-  if (auto done = repair_and_judge(subject, permitted, seed % 2 == 0, &writes, left); !done) return done;
+  TRY(repair_and_judge(subject, permitted, seed % 2 == 0, &writes, left));
   if (left) ++counts.left;
   return cut(subject, damage, writes, permitted, seed, counts);
 }
@@ -189,7 +189,7 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
       if (const std::string problem = judge_->wrong_with_flag(*disk_); !problem.empty())
         return wrong(at, problem);
     bool left = false;
-    if (auto done = repair_and_judge(at, permitted, count % 2 == 0, nullptr, left); !done) return done;
+    TRY(repair_and_judge(at, permitted, count % 2 == 0, nullptr, left));
     ++counts.cut;
   }
   return {};

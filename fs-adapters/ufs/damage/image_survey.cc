@@ -14,11 +14,10 @@ using ufs::FragmentAddress;
 using ufs::InodeNumber;
 
 Result<ImageSurvey> ImageSurvey::of(const TrialDisk& disk) {
-  const auto reader = ufs::ImageReader::open(disk);
-  if (!reader) return pass_on(reader);
+  TRY(const auto reader, ufs::ImageReader::open(disk));
   ImageSurvey survey;
-  survey.superblock_ = reader->superblock();
-  survey.geometry_ = reader->geometry();
+  survey.superblock_ = reader.superblock();
+  survey.geometry_ = reader.geometry();
   const ufs::Geometry& geometry = survey.geometry_;
   survey.inodes_.resize(geometry.inodes());
   survey.bmaps_.resize(geometry.inodes());
@@ -32,30 +31,27 @@ Result<ImageSurvey> ImageSurvey::of(const TrialDisk& disk) {
   survey.run_at_.assign(geometry.size_fragments(), 0);
   for (InodeNumber number = ufs::kRootInode; number < geometry.inodes(); ++number) {
     if (!geometry.is_inode(number)) continue;
-    const auto inode = reader->inode(number);
-    if (!inode) return pass_on(inode);
-    survey.inodes_[number] = *inode;
-    if (!inode->allocated()) continue;
+    TRY(const auto inode, reader.inode(number));
+    survey.inodes_[number] = inode;
+    if (!inode.allocated()) continue;
     survey.allocated_.push_back(number);
     if (geometry.features().bmap_cache) {
-      const auto extension = reader->extension(number);
-      if (!extension) return pass_on(extension);
-      survey.bmaps_[number] = extension->bmap;
+      TRY(const auto extension, reader.extension(number));
+      survey.bmaps_[number] = extension.bmap;
     }
-    if (ufs::pointers_are_text(*inode, geometry.inline_target_max())) continue;
+    if (ufs::pointers_are_text(inode, geometry.inline_target_max())) continue;
     for (std::uint32_t i = 0; i < ufs::kDirectPointers; ++i)
-      survey.walk(disk, {.owner = number, .slot = i, .index = i, .block = i, .at = inode->direct[i]});
+      survey.walk(disk, {.owner = number, .slot = i, .index = i, .block = i, .at = inode.direct[i]});
     for (std::uint32_t i = 0; i < ufs::kIndirectPointers; ++i)
       survey.walk(disk, {.owner = number,
                          .slot = ufs::kDirectPointers + i,
                          .index = i,
                          .level = i + 1,
                          .block = geometry.blocks_within(i),
-                         .at = inode->indirect[i]});
+                         .at = inode.indirect[i]});
   }
   for (const InodeNumber number : survey.allocated_)
-    if (survey.inodes_[number].is_directory())
-      if (auto read = survey.read_names(disk, number); !read) return pass_on(read);
+    if (survey.inodes_[number].is_directory()) TRY(survey.read_names(disk, number));
   return survey;
 }
 

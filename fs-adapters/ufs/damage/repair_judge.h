@@ -16,8 +16,8 @@
 
 #include "fs-adapters/ufs/damage/audit.h"
 #include "fs-adapters/ufs/damage/damage.h"
-#include "fs-adapters/ufs/fsck/fsck.h"
 #include "fs-adapters/ufs/format/image_reader.h"
+#include "fs-adapters/ufs/fsck/fsck.h"
 
 namespace headcrash::ufs::damage {
 

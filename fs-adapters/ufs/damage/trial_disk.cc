@@ -35,7 +35,7 @@ std::uint64_t digest_of(std::span<const std::byte> sector) {
 }  // namespace
 
 Result<void> ImageBytes::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto inside = check_range(sectors(), lba, into.size() / kSectorBytes); !inside) return inside;
+  TRY(check_range(sectors(), lba, into.size() / kSectorBytes));
   std::memcpy(into.data(), image_.data() + lba * kSectorBytes, into.size());
   return {};
 }
@@ -61,18 +61,17 @@ TrialDisk::TrialDisk(std::span<const std::byte> sound, std::uint64_t log_at)
 Result<std::uint64_t> TrialDisk::place(std::uint64_t address, std::uint64_t count) const {
   const std::uint64_t sector = address & os::kSectorMask;
   if (os::device_of(address) == 0) {
-    if (auto inside = check_range(sectors(), sector, count); !inside) return pass_on(inside);
+    TRY(check_range(sectors(), sector, count));
     return sector;
   }
   const std::uint64_t log = os::device_of(address) == 1 && log_at_ != 0 ? all_sectors() - log_at_ : 0;
-  if (auto inside = check_range(log, sector, count); !inside) return pass_on(inside);
+  TRY(check_range(log, sector, count));
   return log_at_ + sector;
 }
 
 Result<void> TrialDisk::read(std::uint64_t lba, std::span<std::byte> into) const {
-  const auto at = place(lba, into.size() / kSectorBytes);
-  if (!at) return pass_on(at);
-  std::memcpy(into.data(), current_.data() + *at * kSectorBytes, into.size());
+  TRY(const auto at, place(lba, into.size() / kSectorBytes));
+  std::memcpy(into.data(), current_.data() + at * kSectorBytes, into.size());
   return {};
 }
 
@@ -87,18 +86,16 @@ void TrialDisk::changed(std::uint64_t lba, std::uint64_t count) {
 
 Result<void> TrialDisk::write(std::uint64_t lba, std::span<const std::byte> data) {
   const std::uint64_t count = data.size() / kSectorBytes;
-  const auto at = place(lba, count);
-  if (!at) return pass_on(at);
-  std::memcpy(current_.data() + *at * kSectorBytes, data.data(), data.size());
-  changed(*at, count);
+  TRY(const auto at, place(lba, count));
+  std::memcpy(current_.data() + at * kSectorBytes, data.data(), data.size());
+  changed(at, count);
   return {};
 }
 
 Result<void> TrialDisk::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  const auto at = place(lba, count);
-  if (!at) return pass_on(at);
-  std::memset(current_.data() + *at * kSectorBytes, 0, count * kSectorBytes);
-  changed(*at, count);
+  TRY(const auto at, place(lba, count));
+  std::memset(current_.data() + at * kSectorBytes, 0, count * kSectorBytes);
+  changed(at, count);
   return {};
 }
 

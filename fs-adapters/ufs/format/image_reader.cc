@@ -30,7 +30,7 @@ Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
   if (device_bytes < kSuperblockByte + kSuperblockBytes)
     return fail("ufs image", "too short for a superblock", "give a whole image");
   std::vector<std::byte> bytes(kSuperblockBytes);
-  if (auto done = store.read(kSuperblockByte / kSectorBytes, bytes); !done) return pass_on(done);
+  TRY(store.read(kSuperblockByte / kSectorBytes, bytes));
   const auto superblock = decode_superblock(bytes, device_bytes);
   if (!superblock)
     return fail("ufs image", superblock.error().problem, "run fsck, which knows where replicas are");
@@ -45,7 +45,7 @@ Result<void> ImageReader::read_fragments(FragmentAddress at, std::span<std::byte
 Result<std::uint32_t> ImageReader::initialised_inodes(std::uint32_t group) const {
   if (!geometry_.features().lazy_inodes) return geometry_.inodes_per_group();
   std::vector<std::byte> header(geometry_.block_bytes());
-  if (auto done = read_fragments(geometry_.header(group), header); !done) return pass_on(done);
+  TRY(read_fragments(geometry_.header(group), header));
   if (std::string problem = CylinderGroup::problem_of(geometry_, header, group); !problem.empty())
     return fail(fmt::format("group {}", group), "its header " + problem, "run fsck");
   return CylinderGroup(geometry_, header, group).initialised_inodes();
@@ -53,19 +53,17 @@ Result<std::uint32_t> ImageReader::initialised_inodes(std::uint32_t group) const
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
   if (!geometry_.is_inode(number)) return damaged(number, "no inode has this number");
-  const auto initialised = initialised_inodes(geometry_.group_of_inode(number));
-  if (!initialised) return pass_on(initialised);
-  if (geometry_.inode_index_in_group(number) >= *initialised) return Inode();
-  const auto bytes = slot(number);
-  if (!bytes) return pass_on(bytes);
-  return decode_inode(*bytes);
+  TRY(const auto initialised, initialised_inodes(geometry_.group_of_inode(number)));
+  if (geometry_.inode_index_in_group(number) >= initialised) return Inode();
+  TRY(const auto bytes, slot(number));
+  return decode_inode(bytes);
 }
 
 Result<std::array<std::byte, kInodeBytes>> ImageReader::slot(InodeNumber number) const {
   const InodePlace place = geometry_.place_of(number);
   std::array<std::byte, kSectorBytes> sector;
   const std::uint64_t byte = geometry_.byte_of(place.block) + place.offset;
-  if (auto done = store_->read(byte / kSectorBytes, sector); !done) return pass_on(done);
+  TRY(store_->read(byte / kSectorBytes, sector));
   std::array<std::byte, kInodeBytes> bytes;
   std::memcpy(bytes.data(), sector.data() + byte % kSectorBytes, kInodeBytes);
   return bytes;
@@ -73,22 +71,18 @@ Result<std::array<std::byte, kInodeBytes>> ImageReader::slot(InodeNumber number)
 
 Result<InodeExtension> ImageReader::extension(InodeNumber number) const {
   if (!geometry_.features().extensions()) return InodeExtension();
-  const auto found = inode(number);
-  if (!found) return pass_on(found);
-  if (!found->allocated()) return InodeExtension();
-  const auto bytes = slot(number + 1);
-  if (!bytes) return pass_on(bytes);
-  return decode_extension(*bytes);
+  TRY(const auto found, inode(number));
+  if (!found.allocated()) return InodeExtension();
+  TRY(const auto bytes, slot(number + 1));
+  return decode_extension(bytes);
 }
 
 Result<ImageReader::Mapped> ImageReader::mapped(InodeNumber number) const {
-  const auto found = inode(number);
-  if (!found) return pass_on(found);
-  if (!geometry_.features().bmap_cache || !found->is_regular()) return Mapped{.inode = *found};
-  const auto beside = extension(number);
-  if (!beside) return pass_on(beside);
-  if (!beside->bmap.is_sound(geometry_)) return damaged(number, "has an invalid bmap cache");
-  return Mapped{.inode = *found, .bmap = beside->bmap};
+  TRY(const auto found, inode(number));
+  if (!geometry_.features().bmap_cache || !found.is_regular()) return Mapped{.inode = found};
+  TRY(const auto beside, extension(number));
+  if (!beside.bmap.is_sound(geometry_)) return damaged(number, "has an invalid bmap cache");
+  return Mapped{.inode = found, .bmap = beside.bmap};
 }
 
 Result<FragmentAddress> ImageReader::address_of(const Mapped& mapped, std::uint64_t block) const {
@@ -107,7 +101,7 @@ Result<FragmentAddress> ImageReader::address_of(const Mapped& mapped, std::uint6
   for (std::uint32_t level = 0; level < path.levels && at != 0 && !cached; ++level) {
     if (!good(geometry_.fragments_per_block())) break;
     const std::uint64_t byte = geometry_.byte_of(at) + std::uint64_t{path.index[level]} * 4;
-    if (auto done = store_->read(byte / kSectorBytes, sector); !done) return pass_on(done);
+    TRY(store_->read(byte / kSectorBytes, sector));
     at = load32(sector, byte % kSectorBytes);
   }
   if (!good(geometry_.fragments_of_block(inode.size_bytes, block)))
@@ -127,14 +121,13 @@ Result<std::size_t> ImageReader::read_inode(const Mapped& mapped, std::uint64_t 
     const std::uint64_t number = geometry_.block_of(at);
     const std::uint32_t within = geometry_.offset_in_block(at);
     const std::size_t count = std::min<std::size_t>(length - done, geometry_.block_bytes() - within);
-    const auto address = address_of(mapped, number);
-    if (!address) return pass_on(address);
-    if (*address == 0) {
+    TRY(const auto address, address_of(mapped, number));
+    if (address == 0) {
       std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
     } else {
       block.resize(std::size_t{geometry_.fragments_of_block(inode.size_bytes, number)} *
                    geometry_.fragment_bytes());
-      if (auto read = read_fragments(*address, block); !read) return pass_on(read);
+      TRY(read_fragments(address, block));
       std::memcpy(into.data() + done, block.data() + within, count);
     }
     done += count;
@@ -144,38 +137,35 @@ Result<std::size_t> ImageReader::read_inode(const Mapped& mapped, std::uint64_t 
 
 Result<std::size_t> ImageReader::read(InodeNumber number, std::uint64_t offset,
                                       std::span<std::byte> into) const {
-  const auto found = mapped(number);
-  if (!found) return pass_on(found);
-  if (!found->inode.is_regular()) return damaged(number, "is not a regular file");
-  const auto count = read_inode(*found, offset, into);
+  TRY(const auto found, mapped(number));
+  if (!found.inode.is_regular()) return damaged(number, "is not a regular file");
+  const auto count = read_inode(found, offset, into);
   if (!count) return damaged(number, count.error().problem);
   return *count;
 }
 
 Result<std::string> ImageReader::readlink(InodeNumber number) const {
-  const auto found = inode(number);
-  if (!found) return pass_on(found);
-  if (!found->is_symlink()) return damaged(number, "is not a symbolic link");
-  if (pointers_are_text(*found, geometry_.inline_target_max())) return inline_target(*found);
-  if (found->size_bytes > kTargetBytesMax) return damaged(number, "its target is too long");
-  std::string target(found->size_bytes, '\0');
-  const auto count = read_inode({.inode = *found}, 0, std::as_writable_bytes(std::span(target)));
+  TRY(const auto found, inode(number));
+  if (!found.is_symlink()) return damaged(number, "is not a symbolic link");
+  if (pointers_are_text(found, geometry_.inline_target_max())) return inline_target(found);
+  if (found.size_bytes > kTargetBytesMax) return damaged(number, "its target is too long");
+  std::string target(found.size_bytes, '\0');
+  const auto count = read_inode({.inode = found}, 0, std::as_writable_bytes(std::span(target)));
   if (!count) return damaged(number, count.error().problem);
   return target;
 }
 
 Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
-  const auto found = inode(directory);
-  if (!found) return pass_on(found);
-  if (!found->is_directory()) return damaged(directory, "is not a directory");
-  if (found->size_bytes > geometry_.byte_of(geometry_.size_fragments()))
+  TRY(const auto found, inode(directory));
+  if (!found.is_directory()) return damaged(directory, "is not a directory");
+  if (found.size_bytes > geometry_.byte_of(geometry_.size_fragments()))
     return damaged(directory, "is longer than the device");
-  const std::uint64_t end = found->size_bytes / tree::kChunkBytes * tree::kChunkBytes;
+  const std::uint64_t end = found.size_bytes / tree::kChunkBytes * tree::kChunkBytes;
   std::vector<NamedInode> names;
   std::vector<std::byte> block(geometry_.block_bytes());
   for (std::uint64_t at = 0; at < end; at += block.size()) {
     const auto bytes = std::span(block).first(std::min<std::uint64_t>(block.size(), end - at));
-    const auto count = read_inode({.inode = *found}, at, bytes);
+    const auto count = read_inode({.inode = found}, at, bytes);
     if (!count) return damaged(directory, count.error().problem);
     tree::DirectoryCursor cursor(bytes);
     while (const auto entry = cursor.next())
@@ -189,25 +179,22 @@ Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
 }
 
 Result<InodeNumber> ImageReader::lookup(std::string_view path) const {
-  const auto found = adapters::look_up_in_image(kRootInode, path, [this](std::uint64_t directory) {
-    return list(static_cast<InodeNumber>(directory));
-  });
-  if (!found) return pass_on(found);
-  return static_cast<InodeNumber>(*found);
+  TRY(const auto found, adapters::look_up_in_image(kRootInode, path, [this](std::uint64_t directory) {
+        return list(static_cast<InodeNumber>(directory));
+      }));
+  return static_cast<InodeNumber>(found);
 }
 
 Result<std::vector<FragmentAddress>> ImageReader::blocks(InodeNumber number) const {
-  const auto found = mapped(number);
-  if (!found) return pass_on(found);
-  return blocks(found->inode, geometry_.blocks_of_size(found->inode.size_bytes), found->bmap);
+  TRY(const auto found, mapped(number));
+  return blocks(found.inode, geometry_.blocks_of_size(found.inode.size_bytes), found.bmap);
 }
 
 Result<std::vector<FragmentAddress>> ImageReader::blocks(const Inode& inode, std::uint64_t most,
                                                          const BmapCache& bmap) const {
   std::vector<FragmentAddress> addresses(std::min(geometry_.blocks_of_size(inode.size_bytes), most));
-  const auto done = each_block({.inode = inode, .bmap = bmap}, addresses.size(),
-                               [&](std::uint64_t block, FragmentAddress at) { addresses[block] = at; });
-  if (!done) return pass_on(done);
+  TRY(each_block({.inode = inode, .bmap = bmap}, addresses.size(),
+                 [&](std::uint64_t block, FragmentAddress at) { addresses[block] = at; }));
   return addresses;
 }
 
@@ -215,8 +202,7 @@ Result<std::vector<std::byte>> ImageReader::pointers_at(const Mapped& mapped, Fr
                                                         std::uint32_t levels, std::uint64_t from) const {
   std::vector<std::byte> pointers(geometry_.block_bytes());
   const bool cached = levels == 1 && mapped.bmap.is_of(geometry_, from);
-  if (!cached || !mapped.bmap.alone())
-    if (auto read = read_fragments(at, pointers); !read) return pass_on(read);
+  if (!cached || !mapped.bmap.alone()) TRY(read_fragments(at, pointers));
   if (cached) mapped.bmap.lay_over(geometry_, pointers);
   return pointers;
 }
@@ -235,13 +221,10 @@ Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at, 
     visit(from, at);
     return {};
   }
-  const auto pointers = pointers_at(mapped, at, levels, from);
-  if (!pointers) return pass_on(pointers);
+  TRY(const auto pointers, pointers_at(mapped, at, levels, from));
   for (std::uint32_t i = 0; i < geometry_.pointers_per_block(); ++i)
-    if (auto done = visit_below(mapped, load32(*pointers, std::size_t{i} * 4), levels - 1,
-                                from + i * geometry_.blocks_below(levels - 1), end, budget, visit);
-        !done)
-      return done;
+    TRY(visit_below(mapped, load32(pointers, std::size_t{i} * 4), levels - 1,
+                    from + i * geometry_.blocks_below(levels - 1), end, budget, visit));
   return {};
 }
 
@@ -249,21 +232,17 @@ Result<void> ImageReader::each_block(const Mapped& mapped, std::uint64_t end, co
   if (end > geometry_.file_blocks_max()) return fail({}, "it is longer than pointers reach");
   tree::BlockBudget budget(geometry_.size_fragments());
   for (std::uint32_t block = 0; block < kDirectPointers; ++block)
-    if (auto done = visit_below(mapped, mapped.inode.direct[block], 0, block, end, budget, visit); !done)
-      return done;
+    TRY(visit_below(mapped, mapped.inode.direct[block], 0, block, end, budget, visit));
   for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
-    if (auto done = visit_below(mapped, mapped.inode.indirect[level - 1], level,
-                                geometry_.blocks_within(level - 1), end, budget, visit);
-        !done)
-      return done;
+    TRY(visit_below(mapped, mapped.inode.indirect[level - 1], level, geometry_.blocks_within(level - 1), end,
+                    budget, visit));
   return {};
 }
 
 Result<std::uint64_t> ImageReader::each_block(InodeNumber number, const VisitBlock& visit) const {
-  const auto found = mapped(number);
-  if (!found) return pass_on(found);
-  const std::uint64_t count = geometry_.blocks_of_size(found->inode.size_bytes);
-  if (auto done = each_block(*found, count, visit); !done) return damaged(number, done.error().problem);
+  TRY(const auto found, mapped(number));
+  const std::uint64_t count = geometry_.blocks_of_size(found.inode.size_bytes);
+  if (auto done = each_block(found, count, visit); !done) return damaged(number, done.error().problem);
   return count;
 }
 
@@ -271,12 +250,11 @@ Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) c
   return adapters::walk_image(
       kRootInode, [this](std::uint64_t directory) { return list(static_cast<InodeNumber>(directory)); },
       [&](const std::string& path, const NamedInode& entry) -> Result<bool> {
-        const auto child = inode(entry.inode);
-        if (!child) return pass_on(child);
-        if (!child->allocated())
+        TRY(const auto child, inode(entry.inode));
+        if (!child.allocated())
           return damaged(entry.inode, fmt::format("is not allocated, but named '{}'", entry.name));
-        visit({.path = path, .number = entry.inode, .inode = *child});
-        return child->is_directory();
+        visit({.path = path, .number = entry.inode, .inode = child});
+        return child.is_directory();
       },
       damaged);
 }

@@ -75,20 +75,18 @@ class Reader {
 
   Result<JournalContents> read() {
     std::array<std::byte, kSectorBytes> sector = {};
-    if (auto done = store_.read(ring_.superblock_lba(), sector); !done) return pass_on(done);
-    const auto super = decode_journal_superblock(sector, superblock_);
-    if (!super) return pass_on(super);
-    contents_.super = *super;
-    contents_.head = super->tail;
-    if (!super->in_use) return std::move(contents_);
+    TRY(store_.read(ring_.superblock_lba(), sector));
+    TRY(const auto super, decode_journal_superblock(sector, superblock_));
+    contents_.super = super;
+    contents_.head = super.tail;
+    if (!super.in_use) return std::move(contents_);
     std::uint32_t left = ring_.fragments();
-    for (std::uint64_t sequence = super->tail_sequence; left > 0; ++sequence) {
-      const auto length = next(sequence, left);
-      if (!length) return pass_on(length);
-      if (*length == 0) break;
-      left -= *length;
+    for (std::uint64_t sequence = super.tail_sequence; left > 0; ++sequence) {
+      TRY(const auto length, next(sequence, left));
+      if (length == 0) break;
+      left -= length;
       contents_.starts.push_back(contents_.head);
-      contents_.head = ring_.after(contents_.head, *length);
+      contents_.head = ring_.after(contents_.head, length);
     }
     return std::move(contents_);
   }
@@ -98,14 +96,14 @@ class Reader {
     into.resize(std::size_t{count} * ring_.fragment_bytes());
     const Extent first = ring_.run(position, count);
     const std::size_t bytes = std::size_t{first.fragments} * ring_.fragment_bytes();
-    if (auto done = store_.read(ring_.lba(first.at), std::span(into).first(bytes)); !done) return done;
+    TRY(store_.read(ring_.lba(first.at), std::span(into).first(bytes)));
     if (first.fragments == count) return {};
     return store_.read(ring_.lba(ring_.run(0, 1).at), std::span(into).subspan(bytes));
   }
 
   /// How long the transaction at the head is; 0: there is none, or it is invalid.
   Result<std::uint32_t> next(std::uint64_t sequence, std::uint32_t left) {
-    if (auto done = load(contents_.head, 1, bytes_); !done) return pass_on(done);
+    TRY(load(contents_.head, 1, bytes_));
     if (load32(bytes_, 0) != kDescriptorMagic || load64(bytes_, 8) != contents_.super.epoch ||
         load64(bytes_, 16) != sequence)
       return 0U;
@@ -114,7 +112,7 @@ class Reader {
                        .revoked = load32(bytes_, 32),
                        .orphans = load32(bytes_, 36)};
     if (d.fragments < 2 || d.fragments > left) return 0U;
-    if (auto done = load(contents_.head, d.fragments, bytes_); !done) return pass_on(done);
+    TRY(load(contents_.head, d.fragments, bytes_));
     const std::size_t body = bytes_.size() - ring_.fragment_bytes();
     const auto commit = std::span<const std::byte>(bytes_).subspan(body, kSectorBytes);
     if (load32(commit, 0) != kCommitMagic || load64(commit, 8) != contents_.super.epoch ||
@@ -283,7 +281,7 @@ Result<JournalSuperblock> reset_journal(model::SectorStore& store, const Superbl
                                 .fragments = superblock.journal.fragments,
                                 .epoch = old.epoch + 1,
                                 .file_system = superblock.journal_id};
-  if (auto done = write_journal_superblock(store, superblock, fresh); !done) return pass_on(done);
+  TRY(write_journal_superblock(store, superblock, fresh));
   return fresh;
 }
 
@@ -292,7 +290,7 @@ Result<void> write_to_ring(model::SectorStore& store, const JournalRing& ring, s
   const auto count = static_cast<std::uint32_t>(bytes.size() / ring.fragment_bytes());
   const Extent first = ring.run(position, count);
   const std::size_t length = std::size_t{first.fragments} * ring.fragment_bytes();
-  if (auto done = store.write(ring.lba(first.at), bytes.first(length)); !done) return done;
+  TRY(store.write(ring.lba(first.at), bytes.first(length)));
   if (length == bytes.size()) return {};
   return store.write(ring.lba(ring.run(0, 1).at), bytes.subspan(length));
 }

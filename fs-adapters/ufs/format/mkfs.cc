@@ -83,8 +83,8 @@ class Layout {
     s_.superblock_offset = 2 * eight_kib;
     s_.header_offset = round_up(3 * eight_kib, per_block_);
     s_.inodes_offset = s_.header_offset + (s_.features.foreign_block ? 2 : 1) * per_block_;
-    if (auto sized = size_groups(); !sized) return pass_on(sized);
-    if (auto cut = cut_last_group(); !cut) return pass_on(cut);
+    TRY(size_groups());
+    TRY(cut_last_group());
     fill_in();
     if (std::string problem = problem_of(s_, device_fragments_ * o_.fragment_bytes); !problem.empty())
       return fail("mkfs", problem, "give other sizes");
@@ -180,19 +180,18 @@ class Maker {
         lost_found_(geometry_.is_extension(kLostFoundInode) ? kLostFoundInode + 1 : kLostFoundInode) {}
 
   Result<Superblock> make() {
-    if (auto room = look_for_journal(); !room) return pass_on(room);
+    TRY(look_for_journal());
     // An old superblock must not speak for what is being written.
-    if (auto done = store_.write_zeroes(0, 2 * kSuperblockBytes / kSectorBytes); !done) return pass_on(done);
+    TRY(store_.write_zeroes(0, 2 * kSuperblockBytes / kSectorBytes));
     for (std::uint32_t group = 0; group < s_.groups; ++group) {
-      if (auto done = make_group(group); !done) return pass_on(done);
+      TRY(make_group(group));
     }
-    if (auto done = write_root(); !done) return pass_on(done);
-    if (auto done = write_summaries(); !done) return pass_on(done);
+    TRY(write_root());
+    TRY(write_summaries());
     for (std::uint32_t group = s_.groups; group-- > 0;) {
-      if (auto done = write_superblock(geometry_.byte_of(geometry_.replica(group))); !done)
-        return pass_on(done);
+      TRY(write_superblock(geometry_.byte_of(geometry_.replica(group))));
     }
-    if (auto done = write_superblock(kSuperblockByte); !done) return pass_on(done);
+    TRY(write_superblock(kSuperblockByte));
     return s_;
   }
 
@@ -204,14 +203,13 @@ class Maker {
   /// Nothing is written for a journal that has no place: the groups are laid out without it first.
   Result<void> look_for_journal() {
     if (!options_.journal_bytes) return {};
-    const auto fragments = journal_fragments(s_, *options_.journal_bytes);
-    if (!fragments) return pass_on(fragments);
+    TRY(const auto fragments, journal_fragments(s_, *options_.journal_bytes));
     std::vector<std::byte> header(s_.block_bytes);
     for (std::uint32_t number = 0; number < s_.groups; ++number) {
-      if (auto done = lay_out(header, number); !done) return done;
-      if (row_for_journal(CylinderGroup(geometry_, header, number), geometry_, *fragments)) return {};
+      TRY(lay_out(header, number));
+      if (row_for_journal(CylinderGroup(geometry_, header, number), geometry_, fragments)) return {};
     }
-    return no_row_for_journal(s_, *fragments);
+    return no_row_for_journal(s_, fragments);
   }
 
   Result<void> lay_out(std::span<std::byte> header, std::uint32_t number) {
@@ -227,16 +225,13 @@ class Maker {
   Result<void> make_group(std::uint32_t number) {
     const std::uint64_t inode_sectors = std::uint64_t{s_.inodes_per_group} * kInodeBytes / kSectorBytes;
     if (!s_.features.lazy_inodes)  // else the root's block is written, and the others when they are used
-      if (auto done = store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors);
-          !done)
-        return done;
+      TRY(store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors));
     if (s_.features.foreign_block) {
       const FragmentAddress list = geometry_.foreign_block(number);
-      if (auto done = store_.write_zeroes(geometry_.lba_of(list), s_.block_bytes / kSectorBytes); !done)
-        return done;
+      TRY(store_.write_zeroes(geometry_.lba_of(list), s_.block_bytes / kSectorBytes));
     }
     std::vector<std::byte> header(s_.block_bytes);
-    if (auto done = lay_out(header, number); !done) return done;
+    TRY(lay_out(header, number));
     const Summary totals = CylinderGroup(geometry_, header, number).totals();
     summaries_.push_back(totals);
     s_.total.directories += totals.directories, s_.total.free_blocks += totals.free_blocks;
@@ -278,10 +273,10 @@ class Maker {
       std::vector<std::byte> block(s_.block_bytes);
       tree::format_chunks(block);
       tree::format_directory(std::span(block).first(tree::kChunkBytes), lost_found_, kRootInode);
-      if (auto done = write(lost_found_at_, block); !done) return done;
+      TRY(write(lost_found_at_, block));
       put(inodes, lost_found_, 2, 0700, s_.block_bytes, lost_found_at_, s_.fragments_per_block());
     }
-    if (auto done = write(root_at_, root); !done) return done;
+    TRY(write(root_at_, root));
     return write(geometry_.inode_table(0), inodes);
   }
 
@@ -328,16 +323,14 @@ class Maker {
 }  // namespace
 
 Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
-  if (auto fine = check(options); !fine) return pass_on(fine);
-  auto superblock = Layout(options, store.sectors() * model::kSectorBytes).make();
-  if (!superblock) return pass_on(superblock);
+  TRY(check(options));
+  TRY(auto superblock, Layout(options, store.sectors() * model::kSectorBytes).make());
   if (wants_external_journal(options)) {
     const std::uint64_t bytes = options.external_journal_bytes.value_or(0);
-    if (auto made = make_external_journal(store, *superblock, bytes); !made) return pass_on(made);
+    TRY(make_external_journal(store, superblock, bytes));
   }
-  auto made = Maker(store, options, *superblock).make();
-  if (made && options.journal_bytes)
-    if (auto added = add_journal(store, *made, *options.journal_bytes); !added) return pass_on(added);
+  auto made = Maker(store, options, superblock).make();
+  if (made && options.journal_bytes) TRY(add_journal(store, *made, *options.journal_bytes));
   return made;
 }
 

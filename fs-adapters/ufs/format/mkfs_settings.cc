@@ -55,25 +55,23 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
   MkfsOptions options;
   for (const auto& [name, value] : settings) {
     if (name == "uuid") {
-      const auto id = adapters::id_of_uuid(value);
-      if (!id) return pass_on(id);
-      options.id = {static_cast<std::uint32_t>(*id >> 32U), static_cast<std::uint32_t>(*id)};
+      TRY(const auto id, adapters::id_of_uuid(value));
+      options.id = {static_cast<std::uint32_t>(id >> 32U), static_cast<std::uint32_t>(id)};
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
       return fail("mkfs option " + name, "is unknown to ufs", "`mkfs.headcrash-ufs -h` lists all of them");
-    const auto number = base::parse_size(value, name);
-    if (!number) return pass_on(number);
+    TRY(const auto number, base::parse_size(value, name));
     if (name == "group-size") {
-      options.group_bytes = *number;
+      options.group_bytes = number;
     } else if (name == "journal-size") {
-      options.journal_bytes = *number;
+      options.journal_bytes = number;
     } else if (name == "external-journal") {
-      options.external_journal_bytes = *number;
-    } else if (*number > UINT32_MAX) {
+      options.external_journal_bytes = number;
+    } else if (number > UINT32_MAX) {
       return fail(name, "is too large", "give less than 4G");
     } else {
-      const auto small = static_cast<std::uint32_t>(*number);
+      const auto small = static_cast<std::uint32_t>(number);
       if (name == "block-size") options.block_bytes = small;
       if (name == "fragment-size") options.fragment_bytes = small;
       if (name == "bytes-per-inode") options.bytes_per_inode = small;

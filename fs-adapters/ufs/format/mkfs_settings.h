@@ -17,7 +17,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings);
 /// Those that give a file system a feature, by 0 or 1.
 struct FeatureOption {
   std::string_view name;
-  bool Features::*feature;
+  bool Features::* feature;
 };
 std::span<const FeatureOption> feature_options();
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/ufs/core/cylinder_group.h"
-#include "fs-adapters/ufs/fsck/fsck.h"
 #include "fs-adapters/ufs/format/image_reader.h"
+#include "fs-adapters/ufs/fsck/fsck.h"
 #include "fs-adapters/ufs/schemes/journal_area.h"
 #include "plugin/media/memory_store.h"
 

@@ -15,8 +15,8 @@
 
 #include "fs-adapters/substrate/tree/directory_block.h"
 #include "fs-adapters/ufs/core/block_map.h"
-#include "fs-adapters/ufs/fsck/fsck.h"
 #include "fs-adapters/ufs/format/inode_extension.h"
+#include "fs-adapters/ufs/fsck/fsck.h"
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 
 namespace headcrash::ufs {

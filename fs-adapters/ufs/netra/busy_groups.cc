@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "fs-adapters/ufs/netra/busy_marks.h"
 #include "fs-adapters/ufs/core/file_blocks.h"
 #include "fs-adapters/ufs/core/volume.h"
+#include "fs-adapters/ufs/netra/busy_marks.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -98,7 +98,7 @@ VfsResult<void> BusyGroups::take_off_map(std::uint32_t group) {
 VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool is_directory) {
   const tree::FiberLockGuard one_at_a_time(groups_.at(group).entering);
   if (groups_.at(group).on_disk) return {};
-  if (auto noted = put_on_map(group); !noted) return noted;
+  TRY(put_on_map(group));
   auto header = volume_.allocator.read_group(group);
   if (!header) return pass_on_errno(header);
   if (uncleaned_.contains(group)) {
@@ -108,7 +108,7 @@ VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool i
     if (!header) return pass_on_errno(header);
     uncleaned_.erase(group);
   }
-  if (auto emptied = empty_foreign_block(group); !emptied) return emptied;
+  TRY(empty_foreign_block(group));
   {
     const CylinderGroup map(volume_.geometry, header->bytes(), group);
     BusyMarks marks(volume_.geometry, header->bytes(), group);
@@ -125,7 +125,7 @@ VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool i
   add_inode(marks, group, inode, is_directory);  // the first one: there is room
   const auto free = map.fragment_map();
   std::vector<std::byte> fragments(free.begin(), free.end());
-  if (auto written = write_marks(std::move(*header)); !written) return written;
+  TRY(write_marks(std::move(*header)));
   Group& busy = groups_.at(group);
   busy.fragments = std::move(fragments);
   busy.inodes.insert(inode);
@@ -137,8 +137,7 @@ VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool i
 VfsResult<void> BusyGroups::mark(std::uint32_t group, InodeNumber inode, bool is_directory) {
   while (changing_generation_) generation_changed_.wait();
   hold(group);
-  if (!groups_.at(group).on_disk)
-    if (auto entered = enter(group, inode, is_directory); !entered) return entered;
+  if (!groups_.at(group).on_disk) TRY(enter(group, inode, is_directory));
   return mark_inode(group, inode, is_directory);
 }
 
@@ -166,15 +165,14 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group, const std::ve
   for (const Group::Wanted& one : wanted)
     if (!add_inode(marks, group, one.inode, one.is_directory)) others.push_back(one.inode);
   if (others.size() < wanted.size()) {
-    if (auto written = write_marks(std::move(*header)); !written) return written;
+    TRY(write_marks(std::move(*header)));
   } else {
     volume_.cache.release(std::move(*header));
   }
   if (!others.empty()) {
     const auto added = add_to_foreign_block(group, others);
     if (!added) return pass_on_errno(added);
-    if (!*added)
-      if (auto demanded = demand_full_check(); !demanded) return demanded;
+    if (!*added) TRY(demand_full_check());
   }
   for (const Group::Wanted& one : wanted) groups_.at(group).inodes.insert(one.inode);
   return {};
@@ -212,9 +210,9 @@ VfsResult<void> BusyGroups::mark(const std::vector<Extent>& extents, InodeNumber
   for (const Extent& extent : extents)
     by_group[volume_.geometry.group_of_fragment(extent.at)].push_back(extent);
   for (const auto& [group, here] : by_group) {
-    if (auto marked = mark(group, inode, is_directory); !marked) return marked;
+    TRY(mark(group, inode, is_directory));
     if (options_.broken == NetraOptions::Rule::freed_unmarked) continue;
-    if (auto marked = mark_fragments(group, here); !marked) return marked;
+    TRY(mark_fragments(group, here));
   }
   return {};
 }
@@ -237,7 +235,7 @@ VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group, const std::vecto
       return refuse(EIO);  // a damaged pointer
     marks.mark_fragments(geometry.index_in_group(extent.at), extent.fragments);
   }
-  if (auto written = write_marks(std::move(*header)); !written) return written;
+  TRY(write_marks(std::move(*header)));
   auto& fragments = groups_.at(group).fragments;
   for (const Extent& extent : extents) {
     const std::uint32_t first = geometry.index_in_group(extent.at);
@@ -251,7 +249,7 @@ VfsResult<void> BusyGroups::demand_full_check() {
   if (full_check_on_disk_) return {};
   ++counters_.full_checks;
   volume_.super.full_check = true;
-  if (auto written = volume_.write_superblock(false); !written) return written;
+  TRY(volume_.write_superblock(false));
   full_check_on_disk_ = true;
   return {};
 }
@@ -261,9 +259,8 @@ VfsResult<void> BusyGroups::write_inode(InodeNumber number) {
   if (!inode) return pass_on_errno(inode);
   const InodeLock lock(**inode);
   for (const os::BufferKey& key : unwritten_indirect_blocks(volume_, **inode))
-    if (auto written = volume_.write_if_dirty(key); !written) return written;
-  if (volume_.inodes.changed(number))
-    if (auto copied = volume_.inodes.write_delayed(**inode); !copied) return copied;
+    TRY(volume_.write_if_dirty(key));
+  if (volume_.inodes.changed(number)) TRY(volume_.inodes.write_delayed(**inode));
   return volume_.write_if_dirty(volume_.inodes.block_key(number));
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <functional>
 
+#include "fs-adapters/ufs/core/volume.h"
 #include "fs-adapters/ufs/netra/busy_marks.h"
 #include "fs-adapters/ufs/netra/fast_check_trial.h"
 #include "fs-adapters/ufs/netra/netra.h"
@@ -16,7 +17,6 @@
 #include "fs-adapters/ufs/testing/mounted.h"
 #include "fs-adapters/ufs/testing/netra.h"
 #include "fs-adapters/ufs/testing/stores.h"
-#include "fs-adapters/ufs/core/volume.h"
 
 namespace headcrash::ufs {
 namespace {

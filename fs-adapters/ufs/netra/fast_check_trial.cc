@@ -28,7 +28,7 @@ class Overlay final : public model::SectorStore {
 
   std::uint64_t sectors() const override { return image_->sectors(); }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    if (auto done = image_->read(lba, into); !done) return done;
+    TRY(image_->read(lba, into));
     const std::uint64_t end = lba + into.size() / kSectorBytes;
     for (auto at = changed_.lower_bound(lba); at != changed_.end() && at->first < end; ++at)
       std::ranges::copy(at->second,

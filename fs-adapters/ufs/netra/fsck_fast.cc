@@ -19,10 +19,10 @@
 #include <algorithm>
 #include <array>
 
-#include "fs-adapters/ufs/netra/busy_map.h"
-#include "fs-adapters/ufs/netra/busy_marks.h"
 #include "fs-adapters/ufs/core/cylinder_group.h"
 #include "fs-adapters/ufs/fsck/fsck_state.h"
+#include "fs-adapters/ufs/netra/busy_map.h"
+#include "fs-adapters/ufs/netra/busy_marks.h"
 
 namespace headcrash::ufs {
 class FastCheck {

@@ -64,10 +64,7 @@ bool Netra::may_take(std::uint32_t group, InodeNumber inode) const {
 
 VfsResult<void> Netra::blocks_removed(Operation& operation, const BlockRemoval& removal,
                                       os::HeldBuffer holder) {
-  if (fast())
-    if (auto marked = busy_.mark(removal.extents, removal.inode.number, removal.inode.disk.is_directory());
-        !marked)
-      return marked;
+  if (fast()) TRY(busy_.mark(removal.extents, removal.inode.number, removal.inode.disk.is_directory()));
   return Conventional::blocks_removed(operation, removal, std::move(holder));
 }
 
@@ -126,8 +123,8 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
                {.directory = directory, .chunk = LinkTag::kWholeDirectory, .entries = entries});
   };
   if (from == to) return whole(to, 2);
-  if (auto tagged = whole(to, 1); !tagged) return tagged;
-  if (auto tagged = whole(from, 1); !tagged) return tagged;
+  TRY(whole(to, 1));
+  TRY(whole(from, 1));
   // If the old name is the one that goes, its directory has one child less.
   const auto parent = volume_.inodes.get(from, &operation);
   if (!parent) return pass_on_errno(parent);
@@ -192,7 +189,7 @@ VfsResult<void> Netra::link_added(Operation& operation, const LinkAddition& addi
                                   os::HeldBuffer directory_block) {
   if (!fast()) return Conventional::link_added(operation, addition, std::move(directory_block));
   if (addition.cause == tree::NameCause::exchange) {
-    if (auto demanded = busy_.demand_full_check(); !demanded) return demanded;
+    TRY(busy_.demand_full_check());
     return exchanged(
         {&addition.target, &addition.directory, addition.replaced.inode, addition.replaced.parent},
         [&] { return Conventional::link_added(operation, addition, std::move(directory_block)); });
@@ -228,7 +225,7 @@ VfsResult<void> Netra::link_removed(Operation& operation, const LinkRemoval& rem
       return Conventional::link_removed(operation, removal, std::move(directory_block));
     });
   const EntryPlace place{removal.directory.number, removal.block, removal.offset, directory_block};
-  if (auto dropped = drop(operation, removal.dropped, place); !dropped) return dropped;
+  TRY(drop(operation, removal.dropped, place));
   return write_entry(std::move(directory_block));
 }
 

@@ -34,10 +34,10 @@
 #include <initializer_list>
 #include <map>
 
-#include "fs-adapters/ufs/netra/busy_groups.h"
-#include "fs-adapters/ufs/schemes/conventional.h"
-#include "fs-adapters/ufs/netra/group_flusher.h"
 #include "fs-adapters/ufs/format/inode_extension.h"
+#include "fs-adapters/ufs/netra/busy_groups.h"
+#include "fs-adapters/ufs/netra/group_flusher.h"
+#include "fs-adapters/ufs/schemes/conventional.h"
 
 namespace headcrash::ufs {
 

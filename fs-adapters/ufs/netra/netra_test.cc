@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "fs-adapters/substrate/tree/testing/turnover.h"
+#include "fs-adapters/ufs/core/tree_store.h"
+#include "fs-adapters/ufs/core/volume.h"
 #include "fs-adapters/ufs/netra/busy_marks.h"
 #include "fs-adapters/ufs/netra/fast_check_trial.h"
 #include "fs-adapters/ufs/testing/journal.h"
 #include "fs-adapters/ufs/testing/mounted.h"
 #include "fs-adapters/ufs/testing/netra.h"
-#include "fs-adapters/ufs/core/tree_store.h"
-#include "fs-adapters/ufs/core/volume.h"
 
 namespace headcrash::ufs {
 namespace {

@@ -31,7 +31,7 @@ VfsResult<os::HeldBuffer> Conventional::block_allocated(Operation&, const BlockA
 
 VfsResult<void> Conventional::directory_grown(Operation&, CoreInode& directory, std::uint64_t) {
   for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory))
-    if (auto written = volume_.write_if_dirty(holder); !written) return written;
+    TRY(volume_.write_if_dirty(holder));
   return write_inode(directory);
 }
 
@@ -43,25 +43,24 @@ VfsResult<void> Conventional::blocks_removed(Operation&, const BlockRemoval& rem
 
 VfsResult<void> Conventional::link_added(Operation& operation, const LinkAddition& addition,
                                          os::HeldBuffer directory_block) {
-  if (auto written = write_inode(addition.target); !written) return written;
-  if (addition.raises_directory)
-    if (auto written = write_inode(addition.directory); !written) return written;
+  TRY(write_inode(addition.target));
+  if (addition.raises_directory) TRY(write_inode(addition.directory));
   const bool replaces = addition.replaced.inode != nullptr;
   if (!addition.others_follow && !replaces)
     return volume_.write_last(std::move(directory_block), options_.last_write);
-  if (auto written = as_result(volume_.cache.write(std::move(directory_block))); !written) return written;
+  TRY(as_result(volume_.cache.write(std::move(directory_block))));
   return replaces ? volume_.drop_link(operation, addition.replaced) : VfsResult<void>();
 }
 
 VfsResult<void> Conventional::link_removed(Operation& operation, const LinkRemoval& removal,
                                            os::HeldBuffer directory_block) {
-  if (auto written = as_result(volume_.cache.write(std::move(directory_block))); !written) return written;
+  TRY(as_result(volume_.cache.write(std::move(directory_block))));
   return volume_.drop_link(operation, removal.dropped);
 }
 
 VfsResult<void> Conventional::inode_removed(Operation&, const InodeRemoval& removal) {
-  if (auto written = write_inode(removal.inode); !written) return written;
-  if (auto freed = volume_.free_extents(removal.extents); !freed) return freed;
+  TRY(write_inode(removal.inode));
+  TRY(volume_.free_extents(removal.extents));
   return volume_.free_inode(removal.inode.number, removal.directory);
 }
 

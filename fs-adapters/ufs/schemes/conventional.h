@@ -15,8 +15,8 @@
 //
 // A directory that grows: new block S, inode S, before an entry is put into it.
 
-#include "fs-adapters/ufs/schemes/scheme.h"
 #include "fs-adapters/ufs/format/zero_page.h"
+#include "fs-adapters/ufs/schemes/scheme.h"
 
 namespace headcrash::ufs {
 

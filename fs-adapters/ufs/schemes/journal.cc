@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "fs-adapters/ufs/schemes/journal_area.h"
 #include "fs-adapters/ufs/core/volume.h"
+#include "fs-adapters/ufs/schemes/journal_area.h"
 #include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {
@@ -172,7 +172,7 @@ bool Journal::puts_off_removal(CoreInode& inode) {
 VfsResult<void> Journal::inode_removed(Operation& operation, const InodeRemoval& removal) {
   may_change(operation, 2 + groups_of(removal.extents));
   // It is forgotten in core when this returns.
-  if (auto copied = volume_.inodes.write_delayed(removal.inode); !copied) return copied;
+  TRY(volume_.inodes.write_delayed(removal.inode));
   frees_.extents.insert(frees_.extents.end(), removal.extents.begin(), removal.extents.end());
   frees_.inodes.push_back({.number = removal.inode.number, .directory = removal.directory});
   commit_with(operation);
@@ -184,7 +184,7 @@ VfsResult<void> Journal::inode_removed(Operation& operation, const InodeRemoval&
 /// The commit itself waits for the operation's end: nobody can be inside a transaction that is committed.
 VfsResult<void> Journal::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
   if (options_.journal.contents == JournalOptions::Contents::metadata)
-    if (auto data = as_result(volume_.cache.flush_object(inode.number)); !data) return data;
+    TRY(as_result(volume_.cache.flush_object(inode.number)));
   if (!flush(Where::homes)) return refuse(EIO);
   operation.commits = true;
   return {};
@@ -192,8 +192,8 @@ VfsResult<void> Journal::fsync(Operation& operation, CoreInode& inode, SyncExten
 
 VfsResult<void> Journal::sync() {
   for (int round = 0; round < kCommitRoundsMax; ++round) {
-    if (auto done = commit_through(running_); !done) return done;
-    if (auto flushed = as_result(volume_.cache.flush_all()); !flushed) return flushed;
+    TRY(commit_through(running_));
+    TRY(as_result(volume_.cache.flush_all()));
     volume_.syncer.do_work(os::Syncer::Extent::everything);
     if (!volume_.cache.any_unwritten() && volume_.inodes.changed() == 0 && frees_.empty() &&
         volume_.syncer.work_waiting() == 0)

@@ -57,9 +57,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fs-adapters/ufs/core/write_kind.h"
 #include "fs-adapters/ufs/format/journal_format.h"
 #include "fs-adapters/ufs/schemes/scheme.h"
-#include "fs-adapters/ufs/core/write_kind.h"
 
 namespace headcrash::ufs {
 

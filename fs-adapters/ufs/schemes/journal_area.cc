@@ -58,7 +58,7 @@ Result<bool> take(model::SectorStore& store, Superblock& superblock, std::uint32
                   std::uint32_t fragments) {
   const Geometry geometry(superblock);
   std::vector<std::byte> header(geometry.block_bytes());
-  if (auto done = store.read(geometry.lba_of(geometry.header(number)), header); !done) return pass_on(done);
+  TRY(store.read(geometry.lba_of(geometry.header(number)), header));
   if (std::string problem = CylinderGroup::problem_of(geometry, header, number); !problem.empty())
     return fail("ufs", fmt::format("group {}: its header {}", number, problem), "run fsck on it");
   CylinderGroup group(geometry, header, number);
@@ -67,13 +67,13 @@ Result<bool> take(model::SectorStore& store, Superblock& superblock, std::uint32
   for (std::uint32_t f = 0; f < fragments; f += geometry.fragments_per_block())
     group.use(*row + f, geometry.fragments_per_block());
   superblock.journal = {.at = geometry.group_base(number) + *row, .fragments = fragments};
-  if (auto done = zero(store, superblock); !done) return pass_on(done);
+  TRY(zero(store, superblock));
   const JournalSuperblock empty{.fragments = fragments};
-  if (auto done = write_journal_superblock(store, superblock, empty); !done) return pass_on(done);
+  TRY(write_journal_superblock(store, superblock, empty));
   Superblock unclean = superblock;
   unclean.clean = false;
-  if (auto done = write_superblock(store, unclean, kSuperblockByte); !done) return pass_on(done);
-  if (auto done = store.write(geometry.lba_of(geometry.header(number)), header); !done) return pass_on(done);
+  TRY(write_superblock(store, unclean, kSuperblockByte));
+  TRY(store.write(geometry.lba_of(geometry.header(number)), header));
   return true;
 }
 
@@ -87,7 +87,7 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
                               std::uint64_t like_byte) {
   std::array<std::byte, 3 * kSectorBytes> bytes = {};
   static_assert(bytes.size() >= kSuperblockUsedBytes);
-  if (auto done = store.read(like_byte / kSectorBytes, bytes); !done) return done;
+  TRY(store.read(like_byte / kSectorBytes, bytes));
   encode_superblock(superblock, bytes);
   // The flag that all is well is in the first of the sectors, totals are in the others, too.
   const auto sectors = std::span<const std::byte>(bytes);
@@ -97,9 +97,9 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
     std::array<std::byte, kSectorBytes> unclean = {};
     std::copy_n(bytes.begin(), unclean.size(), unclean.begin());
     store8(unclean, kSuperblockCleanOffset, 0);
-    if (auto done = store.write(first, unclean); !done) return done;
+    TRY(store.write(first, unclean));
   }
-  if (auto done = store.write(first + 1, sectors.subspan(kSectorBytes)); !done) return done;
+  TRY(store.write(first + 1, sectors.subspan(kSectorBytes)));
   return store.write(first, sectors.first(kSectorBytes));
 }
 
@@ -145,22 +145,20 @@ tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint
 }
 
 Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes) {
-  const auto length = journal_fragments(superblock, bytes);
-  if (!length) return pass_on(length);
-  const std::uint32_t fragments = *length;
+  TRY(const auto length, journal_fragments(superblock, bytes));
+  const std::uint32_t fragments = length;
   for (std::uint32_t i = 0; i < superblock.groups; ++i) {
-    const auto taken = take(store, superblock, (superblock.groups / 2 + i) % superblock.groups, fragments);
-    if (!taken) return pass_on(taken);
-    if (!*taken) continue;
+    TRY(const auto taken,
+        take(store, superblock, (superblock.groups / 2 + i) % superblock.groups, fragments));
+    if (!taken) continue;
     Redo counts(store, superblock);
-    if (auto done = counts.count(superblock); !done) return done;
+    TRY(counts.count(superblock));
     superblock.data_fragments -= std::min(superblock.data_fragments, fragments);
     superblock.clean = true;
     const Geometry geometry(superblock);
-    if (auto done = counts.write_to(store); !done) return done;
+    TRY(counts.write_to(store));
     for (std::uint32_t group = superblock.groups; group-- > 0;)
-      if (auto done = write_superblock(store, superblock, geometry.byte_of(geometry.replica(group))); !done)
-        return done;
+      TRY(write_superblock(store, superblock, geometry.byte_of(geometry.replica(group))));
     return write_superblock(store, superblock, kSuperblockByte);
   }
   return no_row_for_journal(superblock, fragments);
@@ -193,7 +191,7 @@ Result<void> remake_journal(model::SectorStore& store, const Superblock& superbl
   for (std::uint32_t f = 0; f < superblock.journal.fragments; f += width) {
     const std::uint32_t count = std::min(width, superblock.journal.fragments - f);
     const auto part = std::span(zeroes).first(std::size_t{count} * superblock.fragment_bytes);
-    if (auto done = store.write(ring.lba(superblock.journal.at + f), part); !done) return done;
+    TRY(store.write(ring.lba(superblock.journal.at + f), part));
   }
   return write_journal_superblock(
       store, superblock, {.fragments = superblock.journal.fragments, .file_system = superblock.journal_id});

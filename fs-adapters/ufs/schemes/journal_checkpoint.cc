@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "fs-adapters/ufs/core/volume.h"
 #include "fs-adapters/ufs/schemes/journal.h"
 #include "fs-adapters/ufs/schemes/journal_write.h"
-#include "fs-adapters/ufs/core/volume.h"
 #include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "fs-adapters/ufs/core/cylinder_group.h"
+#include "fs-adapters/ufs/core/volume.h"
 #include "fs-adapters/ufs/schemes/journal.h"
 #include "fs-adapters/ufs/schemes/journal_write.h"
-#include "fs-adapters/ufs/core/volume.h"
 #include "plugin/base/invariant.h"
 
 namespace headcrash::ufs {

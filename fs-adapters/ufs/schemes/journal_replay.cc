@@ -48,7 +48,7 @@ void Redo::patch(std::uint64_t lba, std::span<std::byte> bytes) const {
 }
 
 Result<void> Redo::read(FragmentAddress at, std::span<std::byte> into) const {
-  if (auto done = store_.read(geometry_.lba_of(at), into); !done) return done;
+  TRY(store_.read(geometry_.lba_of(at), into));
   patch(geometry_.lba_of(at), into);
   return {};
 }
@@ -68,8 +68,7 @@ std::vector<JournalImage> Redo::images() const {
 // --- orphans
 
 Result<void> Redo::write_to(model::SectorStore& store) const {
-  for (const JournalImage& image : images())
-    if (auto done = store.write(geometry_.lba_of(image.home), image.bytes); !done) return done;
+  for (const JournalImage& image : images()) TRY(store.write(geometry_.lba_of(image.home), image.bytes));
   return {};
 }
 
@@ -77,7 +76,7 @@ template <typename Change>
 Result<void> Redo::change_group(std::uint32_t group, Change change) {
   std::vector<std::byte> header(geometry_.block_bytes());
   const FragmentAddress at = geometry_.header(group);
-  if (auto done = read(at, header); !done) return done;
+  TRY(read(at, header));
   if (std::string problem = CylinderGroup::problem_of(geometry_, header, group); !problem.empty())
     return fail("ufs", fmt::format("group {}: its header {}", group, problem), "run fsck on it");
   CylinderGroup map(geometry_, header, group);
@@ -106,12 +105,11 @@ Result<void> Redo::release_tree(FragmentAddress at, std::uint32_t levels) {
   if (levels > 0 && geometry_.is_data(at)) {
     pointers.resize(geometry_.block_bytes());
     if (at % geometry_.fragments_per_block() != 0) return {};
-    if (auto done = read(at, pointers); !done) return done;
+    TRY(read(at, pointers));
   }
   if (auto done = release_run(at, geometry_.fragments_per_block(), was_used); !done || !was_used) return done;
   for (std::size_t i = 0; i + 4 <= pointers.size(); i += 4)
-    if (const FragmentAddress child = load32(pointers, i); child != 0)
-      if (auto done = release_tree(child, levels - 1); !done) return done;
+    if (const FragmentAddress child = load32(pointers, i); child != 0) TRY(release_tree(child, levels - 1));
   return {};
 }
 
@@ -120,7 +118,7 @@ Result<void> Redo::release(InodeNumber number) {
   const std::uint32_t unit = geometry_.fragment_bytes();
   const FragmentAddress at = place.block + place.offset / unit;
   std::vector<std::byte> bytes(unit);
-  if (auto done = read(at, bytes); !done) return done;
+  TRY(read(at, bytes));
   const auto own = std::span(bytes).subspan(place.offset % unit, kInodeBytes);
   const Inode inode = decode_inode(own);
   if (!inode.allocated() || inode.links != 0) return {};
@@ -129,11 +127,10 @@ Result<void> Redo::release(InodeNumber number) {
       bool was_used = false;
       if (inode.direct[block] == 0) continue;
       const std::uint32_t fragments = geometry_.fragments_of_block(inode.size_bytes, block);
-      if (auto done = release_run(inode.direct[block], fragments, was_used); !done) return done;
+      TRY(release_run(inode.direct[block], fragments, was_used));
     }
     for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
-      if (inode.indirect[level - 1] != 0)
-        if (auto done = release_tree(inode.indirect[level - 1], level); !done) return done;
+      if (inode.indirect[level - 1] != 0) TRY(release_tree(inode.indirect[level - 1], level));
   }
   encode_inode({{.generation = inode.generation}}, own);
   put(at, bytes);
@@ -155,8 +152,7 @@ Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents, con
   std::vector<std::byte> block(geometry.block_bytes());
   for (InodeNumber number = kRootInode; number < geometry.inodes(); ++number) {
     const InodePlace place = geometry.place_of(number);
-    if (place.offset == 0 || number == kRootInode)
-      if (auto done = disk.read(place.block, block); !done) return pass_on(done);
+    if (place.offset == 0 || number == kRootInode) TRY(disk.read(place.block, block));
     const Inode inode = decode_inode(std::span(block).subspan(place.offset, kInodeBytes));
     if (inode.allocated() && inode.links == 0) found.push_back(number);
   }
@@ -168,7 +164,7 @@ Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents, con
 Result<void> Redo::count(Superblock& superblock) {
   const std::uint32_t unit = geometry_.fragment_bytes();
   std::vector<std::byte> area(std::size_t{geometry_.fragments_of(superblock.summary_bytes)} * unit);
-  if (auto done = read(superblock.summary_address, area); !done) return done;
+  TRY(read(superblock.summary_address, area));
   Summary all;
   for (std::uint32_t group = 0; group < geometry_.groups(); ++group) {
     const auto counted = change_group(group, [&](CylinderGroup& map) {
@@ -195,31 +191,27 @@ class Replay {
       : store_(store), superblock_(superblock), ring_(superblock) {}
 
   Result<ReplayReport> run(ReplayFor whom) {
-    auto contents = read_journal(store_, superblock_);
-    if (!contents) return pass_on(contents);
-    report_.was_in_use = contents->super.in_use;
+    TRY(auto contents, read_journal(store_, superblock_));
+    report_.was_in_use = contents.super.in_use;
     if (!report_.was_in_use) return report_;
-    report_.damage = contents->damage;
+    report_.damage = contents.damage;
     if (!report_.damage.empty() && whom == ReplayFor::mount)
       return fail("journal", report_.damage, "run fsck --repair, which replays what comes before");
-    report_.transactions = contents->transactions.size();
+    report_.transactions = contents.transactions.size();
     Redo redo(store_, superblock_);
-    redo.add(contents->transactions);
-    if (auto done = redo.write_to(store_); !done) return pass_on(done);
-    const auto orphans = orphans_of(*contents, superblock_, redo);
-    if (!orphans) return pass_on(orphans);
-    report_.orphans = orphans->size();
-    if (!orphans->empty())
-      if (auto done = release(*contents, *orphans); !done) return pass_on(done);
+    redo.add(contents.transactions);
+    TRY(redo.write_to(store_));
+    TRY(const auto orphans, orphans_of(contents, superblock_, redo));
+    report_.orphans = orphans.size();
+    if (!orphans.empty()) TRY(release(contents, orphans));
     Redo counts(store_, superblock_);
     if (auto done = counts.count(superblock_); !done) {
       if (whom == ReplayFor::mount) return pass_on(done);
-    } else if (auto written = counts.write_to(store_); !written) {
-      return pass_on(written);
-    }
+    } else
+      TRY(counts.write_to(store_));
     superblock_.clean = whom == ReplayFor::mount;
-    if (auto done = write_superblock(store_, superblock_, kSuperblockByte); !done) return pass_on(done);
-    if (auto done = reset_journal(store_, superblock_, contents->super, false); !done) return pass_on(done);
+    TRY(write_superblock(store_, superblock_, kSuperblockByte));
+    TRY(reset_journal(store_, superblock_, contents.super, false));
     return std::move(report_);
   }
 
@@ -235,12 +227,11 @@ class Replay {
     if (count + used > ring_.fragments()) return {};  // only a damaged journal is so full: fsck looks on
     contents.super.tail = contents.starts.back();
     contents.super.tail_sequence = contents.transactions.back().sequence;
-    if (auto done = write_journal_superblock(store_, superblock_, contents.super); !done) return done;
+    TRY(write_journal_superblock(store_, superblock_, contents.super));
     const auto body = std::span<const std::byte>(bytes).first(bytes.size() - ring_.fragment_bytes());
-    if (auto done = write_to_ring(store_, ring_, contents.head, body); !done) return done;
+    TRY(write_to_ring(store_, ring_, contents.head, body));
     const std::uint32_t record = ring_.after(contents.head, count - 1);
-    if (auto done = write_to_ring(store_, ring_, record, std::span(bytes).subspan(body.size())); !done)
-      return done;
+    TRY(write_to_ring(store_, ring_, record, std::span(bytes).subspan(body.size())));
     contents.starts.push_back(contents.head);
     contents.head = ring_.after(contents.head, count);
     contents.transactions.push_back({.epoch = transaction.epoch, .sequence = transaction.sequence});
@@ -251,7 +242,7 @@ class Replay {
   Result<void> release(JournalContents& contents, std::vector<InodeNumber> orphans) {
     const bool too_many = contents.transactions.back().too_many_orphans;
     const auto listed = [&] { return too_many ? std::vector<InodeNumber>() : orphans; };
-    if (auto done = commit(contents, {.orphans = listed(), .too_many_orphans = too_many}); !done) return done;
+    TRY(commit(contents, {.orphans = listed(), .too_many_orphans = too_many}));
     while (!orphans.empty()) {
       Redo step(store_, superblock_);
       while (!orphans.empty() && step.size() < ring_.fragments() / 4) {
@@ -264,7 +255,7 @@ class Replay {
               commit(contents, {.images = step.images(), .orphans = listed(), .too_many_orphans = more});
           !done)
         return done;
-      if (auto done = step.write_to(store_); !done) return done;
+      TRY(step.write_to(store_));
     }
     return {};
   }

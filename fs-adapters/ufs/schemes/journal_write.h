@@ -3,9 +3,9 @@
 
 #include <span>
 
-#include "fs-adapters/ufs/schemes/journal.h"
 #include "fs-adapters/ufs/core/volume.h"
 #include "fs-adapters/ufs/core/write_kind.h"
+#include "fs-adapters/ufs/schemes/journal.h"
 
 namespace headcrash::ufs {
 

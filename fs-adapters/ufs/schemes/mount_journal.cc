@@ -26,7 +26,7 @@ Result<void> find_log_device(const os::System& system, const MountOptions& optio
 
 Result<JournalSuperblock> read_superblock(const os::FiberStore& store, const Superblock& superblock) {
   std::array<std::byte, kSectorBytes> sector = {};
-  if (auto done = store.read(JournalRing(superblock).superblock_lba(), sector); !done) return pass_on(done);
+  TRY(store.read(JournalRing(superblock).superblock_lba(), sector));
   return decode_journal_superblock(sector, superblock);
 }
 
@@ -35,7 +35,7 @@ Result<JournalSuperblock> read_superblock(const os::FiberStore& store, const Sup
 Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions& options,
                                           Superblock& superblock) {
   const bool journals = options.scheme == SchemeKind::journal;
-  if (auto found = find_log_device(system, options, superblock); !found) return pass_on(found);
+  TRY(find_log_device(system, options, superblock));
   if (!journals && superblock.journal.fragments == 0) return JournalSuperblock();
   os::FiberStore store(system.queue, {.flushes = options.options.journal.flushes});
   // What is in the cache may be older than what is written here.
@@ -43,19 +43,17 @@ Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions
   if (superblock.journal.fragments == 0) {
     if (!superblock.clean)
       return fail("ufs", "the file system was not unmounted, and has no journal", "run fsck on it");
-    if (auto added = add_journal(store, superblock, 0); !added) return pass_on(added);
+    TRY(add_journal(store, superblock, 0));
   }
   if (journals && superblock.journal.fragments < journal_fragments_min(superblock))
     return fail("journal", "is too short for its groups", "make the file system again with a longer journal");
   if (!superblock.clean) {
-    if (auto replayed = replay_journal(store, superblock, ReplayFor::mount); !replayed)
-      return pass_on(replayed);
+    TRY(replay_journal(store, superblock, ReplayFor::mount));
   }
-  const auto old = read_superblock(store, superblock);
-  if (!old) return pass_on(old);
-  if (!superblock.clean && !options.although_not_clean) return *old;
-  if (!journals && !old->in_use) return *old;
-  return reset_journal(store, superblock, *old, journals);
+  TRY(const auto old, read_superblock(store, superblock));
+  if (!superblock.clean && !options.although_not_clean) return old;
+  if (!journals && !old.in_use) return old;
+  return reset_journal(store, superblock, old, journals);
 }
 
 }  // namespace headcrash::ufs

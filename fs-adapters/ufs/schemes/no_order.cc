@@ -19,15 +19,15 @@ VfsResult<void> NoOrder::directory_grown(Operation&, CoreInode& directory, std::
 VfsResult<void> NoOrder::blocks_removed(Operation&, const BlockRemoval& removal, os::HeldBuffer holder) {
   if (holder)
     volume_.cache.write_delayed(std::move(holder));
-  else if (auto written = volume_.inodes.write_delayed(removal.inode); !written)
-    return written;
+  else
+    TRY(volume_.inodes.write_delayed(removal.inode));
   return volume_.free_extents(removal.extents);
 }
 
 VfsResult<void> NoOrder::link_added(Operation& operation, const LinkAddition& addition,
                                     os::HeldBuffer directory_block) {
   volume_.cache.write_delayed(std::move(directory_block));
-  if (auto written = volume_.inodes.write_delayed(addition.target); !written) return written;
+  TRY(volume_.inodes.write_delayed(addition.target));
   if (addition.replaced.inode == nullptr) return {};
   return volume_.drop_link(operation, addition.replaced);
 }
@@ -41,8 +41,8 @@ VfsResult<void> NoOrder::link_removed(Operation& operation, const LinkRemoval& r
 VfsResult<void> NoOrder::inode_removed(Operation&, const InodeRemoval& removal) {
   auto block = volume_.inodes.copy_to_block(removal.inode);
   if (!block) return pass_on_errno(block);
-  if (auto written = volume_.write_last(std::move(*block), options_.removed_inode); !written) return written;
-  if (auto freed = volume_.free_extents(removal.extents); !freed) return freed;
+  TRY(volume_.write_last(std::move(*block), options_.removed_inode));
+  TRY(volume_.free_extents(removal.extents));
   return volume_.free_inode(removal.inode.number, removal.directory);
 }
 

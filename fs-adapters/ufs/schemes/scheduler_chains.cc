@@ -229,12 +229,12 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
   names_.erase(number);
   made_.erase(number);
   moved_out_.erase(number);
-  if (auto done = volume_.free_extents(removal.extents); !done) return done;
+  TRY(volume_.free_extents(removal.extents));
   return volume_.free_inode(number, removal.directory);
 }
 
 VfsResult<void> SchedulerChains::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
-  if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
+  TRY(Scheme::fsync(operation, inode, extent));
   // What is below a directory that has moved does not know that its path has changed.
   const After moved = paths_;
   for (const os::RequestId id : moved.ids()) volume_.disk.wait_for(id);

@@ -26,8 +26,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fs-adapters/ufs/schemes/driver_order.h"
 #include "fs-adapters/ufs/format/zero_page.h"
+#include "fs-adapters/ufs/schemes/driver_order.h"
 
 namespace headcrash::ufs {
 

@@ -44,16 +44,15 @@ VfsResult<void> SchedulerFlag::blocks_removed(Operation&, const BlockRemoval& re
                                               os::HeldBuffer holder) {
   if (holder)
     volume_.cache.write_async(std::move(holder), kFlagged);
-  else if (auto sent = send_inode(removal.inode); !sent)
-    return sent;
+  else
+    TRY(send_inode(removal.inode));
   return volume_.free_extents(removal.extents);
 }
 
 VfsResult<void> SchedulerFlag::link_added(Operation& operation, const LinkAddition& addition,
                                           os::HeldBuffer directory_block) {
-  if (auto sent = send_inode(addition.target); !sent) return sent;
-  if (addition.raises_directory)
-    if (auto sent = send_inode(addition.directory); !sent) return sent;
+  TRY(send_inode(addition.target));
+  if (addition.raises_directory) TRY(send_inode(addition.directory));
   const bool replaces = addition.replaced.inode != nullptr;
   if (!addition.others_follow && !replaces)
     return volume_.write_last(std::move(directory_block), options_.last_write);
@@ -70,13 +69,13 @@ VfsResult<void> SchedulerFlag::link_removed(Operation& operation, const LinkRemo
 }
 
 VfsResult<void> SchedulerFlag::inode_removed(Operation&, const InodeRemoval& removal) {
-  if (auto sent = send_inode(removal.inode); !sent) return sent;
-  if (auto freed = volume_.free_extents(removal.extents); !freed) return freed;
+  TRY(send_inode(removal.inode));
+  TRY(volume_.free_extents(removal.extents));
   return volume_.free_inode(removal.inode.number, removal.directory);
 }
 
 VfsResult<void> SchedulerFlag::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
-  if (auto written = Scheme::fsync(operation, inode, extent); !written) return written;
+  TRY(Scheme::fsync(operation, inode, extent));
   // What is below a directory that has moved does not know that its path has changed.
   volume_.disk.wait_for(last_path_);
   return {};

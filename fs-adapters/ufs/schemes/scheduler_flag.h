@@ -15,8 +15,8 @@
 //   grow      a fragment that moves: its new place F, inode F
 //   rename    inode F, new name F, old name F
 
-#include "fs-adapters/ufs/schemes/driver_order.h"
 #include "fs-adapters/ufs/format/zero_page.h"
+#include "fs-adapters/ufs/schemes/driver_order.h"
 
 namespace headcrash::ufs {
 

@@ -16,14 +16,12 @@ namespace {
 constexpr std::uint64_t kShareOfFailures = 2;  // of the cache: blocks that cannot be written
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
-  if (volume.inodes.changed(inode.number))
-    if (auto copied = volume.inodes.write_delayed(inode); !copied) return copied;
+  if (volume.inodes.changed(inode.number)) TRY(volume.inodes.write_delayed(inode));
   return volume.write_if_dirty(volume.inodes.block_key(inode.number));
 }
 
 VfsResult<void> write_pointers(Volume& volume, CoreInode& inode) {
-  for (const os::BufferKey& key : unwritten_indirect_blocks(volume, inode))
-    if (auto written = volume.write_if_dirty(key); !written) return written;
+  for (const os::BufferKey& key : unwritten_indirect_blocks(volume, inode)) TRY(volume.write_if_dirty(key));
   return write_inode(volume, inode);
 }
 
@@ -47,13 +45,12 @@ VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber in
 }  // namespace
 
 VfsResult<void> Scheme::write_with_names(Operation& operation, CoreInode& inode) {
-  if (auto data = as_result(volume_.cache.flush_object(inode.number)); !data) return data;
-  if (auto written = write_pointers(volume_, inode); !written) return written;
+  TRY(as_result(volume_.cache.flush_object(inode.number)));
+  TRY(write_pointers(volume_, inode));
   std::set<InodeNumber> seen;
-  if (auto written = write_names(volume_, operation, inode.number, seen); !written) return written;
+  TRY(write_names(volume_, operation, inode.number, seen));
   const std::set<InodeNumber> moved = volume_.names.moved();
-  for (const InodeNumber directory : moved)
-    if (auto written = write_names(volume_, operation, directory, seen); !written) return written;
+  for (const InodeNumber directory : moved) TRY(write_names(volume_, operation, directory, seen));
   return {};
 }
 
@@ -73,7 +70,7 @@ VfsResult<bool> Scheme::names_arrived(Operation& operation, InodeNumber inode, s
 
 VfsResult<void> Scheme::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
   const std::uint64_t noted = volume_.names.noted();
-  if (auto written = write_with_names(operation, inode); !written) return written;
+  TRY(write_with_names(operation, inode));
   if (const auto arrived = names_arrived(operation, inode.number, noted); !arrived)
     return pass_on_errno(arrived);
   return {};
@@ -102,8 +99,8 @@ void Scheme::write_failed(const os::BufferKey&, os::Content) {
 /// unmount(), when nobody else is there, looks itself.
 VfsResult<void> Scheme::sync() {
   for (int round = 0; round < kSyncRoundsMax; ++round) {
-    if (auto copied = volume_.inodes.write_all_delayed(); !copied) return copied;
-    if (auto flushed = as_result(volume_.cache.flush_all()); !flushed) return flushed;
+    TRY(volume_.inodes.write_all_delayed());
+    TRY(as_result(volume_.cache.flush_all()));
     volume_.syncer.do_work(os::Syncer::Extent::everything);
     if (!volume_.cache.any_unwritten() && volume_.syncer.work_waiting() == 0) return {};
   }

@@ -71,8 +71,8 @@
 #include "fs-adapters/substrate/os/buffer_cache.h"
 #include "fs-adapters/substrate/tree/inode_store.h"
 #include "fs-adapters/substrate/tree/link_changes.h"
-#include "fs-adapters/ufs/format/format.h"
 #include "fs-adapters/ufs/core/inodes.h"
+#include "fs-adapters/ufs/format/format.h"
 #include "fs-adapters/vfs.h"
 
 namespace headcrash::ufs {

@@ -28,9 +28,9 @@
 #include <string_view>
 #include <vector>
 
+#include "fs-adapters/promises.h"
 #include "fs-adapters/substrate/os/disk_queue.h"
 #include "fs-adapters/substrate/os/syncer.h"
-#include "fs-adapters/promises.h"
 #include "fs-adapters/ufs/core/file_system.h"
 #include "fs-adapters/ufs/fsck/fsck.h"
 

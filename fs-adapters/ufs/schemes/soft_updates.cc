@@ -296,9 +296,8 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
   adds_.emplace(id, std::move(add));
   blocks_[key].adds.push_back(id);
   volume_.cache.write_delayed(std::move(directory_block));
-  if (auto written = volume_.inodes.write_delayed(addition.target); !written) return written;
-  if (makes_directory)
-    if (auto written = volume_.inodes.write_delayed(addition.directory); !written) return written;
+  TRY(volume_.inodes.write_delayed(addition.target));
+  if (makes_directory) TRY(volume_.inodes.write_delayed(addition.directory));
   return replaced_at_once ? volume_.drop_link(operation, addition.replaced) : VfsResult<void>();
 }
 
@@ -363,7 +362,7 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
       file.extents.insert(file.extents.end(), freed.extents.begin(), freed.extents.end());
     inodes_.erase(number);
     volume_.cache.write_delayed(std::move(*block));
-    if (auto freed = volume_.free_extents(file.extents); !freed) return freed;
+    TRY(volume_.free_extents(file.extents));
     for (const auto& one : file.removals) work([this, one] { drop(one); });
     return volume_.free_inode(number, removal.directory);
   }
@@ -414,9 +413,8 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
     const bool whole =
         notes != inodes_.end() && std::any_of(notes->second.adds.begin(), notes->second.adds.end(),
                                               [](const AddSafe& one) { return one.whole; });
-    if (whole)
-      if (auto flushed = as_result(volume_.cache.flush_object(target)); !flushed) return flushed;
-    if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(target)); !written) return written;
+    if (whole) TRY(as_result(volume_.cache.flush_object(target)));
+    TRY(volume_.write_if_dirty(volume_.inodes.block_key(target)));
   }
   return {};
 }
@@ -462,10 +460,9 @@ VfsResult<void> SoftUpdates::write_way_to(InodeNumber inode, int round) {
       if (allocation.slot >= kDirectPointers) indirect.push_back(Volume::place(allocation.at));
     for (const GrownSize& size : undone.sizes)
       indirect.insert(indirect.end(), size.waits_for.begin(), size.waits_for.end());
-    if (auto flushed = as_result(volume_.cache.flush_object(one)); !flushed) return flushed;
-    for (const os::BufferKey& holder : indirect)
-      if (auto written = volume_.write_if_dirty(holder); !written) return written;
-    if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(one)); !written) return written;
+    TRY(as_result(volume_.cache.flush_object(one)));
+    for (const os::BufferKey& holder : indirect) TRY(volume_.write_if_dirty(holder));
+    TRY(volume_.write_if_dirty(volume_.inodes.block_key(one)));
   }
   return {};
 }
@@ -473,15 +470,14 @@ VfsResult<void> SoftUpdates::write_way_to(InodeNumber inode, int round) {
 VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
   const std::uint64_t noted = volume_.names.noted();
   for (int round = 0; round < kSettleRoundsMax; ++round) {
-    if (inode.disk.is_directory())
-      if (auto written = write_targets(inode.number); !written) return written;
-    if (auto written = write_with_names(operation, inode); !written) return written;
-    if (auto written = write_adds_of(inode.number); !written) return written;
+    if (inode.disk.is_directory()) TRY(write_targets(inode.number));
+    TRY(write_with_names(operation, inode));
+    TRY(write_adds_of(inode.number));
     const auto arrived = names_arrived(operation, inode.number, noted);
     if (!arrived) return pass_on_errno(arrived);
     // An indirect block that another user has sent undone is not dirty until that write is complete.
     if (*arrived && !owes(inode.number) && unwritten_indirect_blocks(volume_, inode).empty()) return {};
-    if (auto written = write_way_to(inode.number, round); !written) return written;
+    TRY(write_way_to(inode.number, round));
   }
   return refuse(EIO);
 }
@@ -503,13 +499,12 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   for (int round = 0; round < kSettleRoundsMax && !settled(); ++round) {
     // The ".." waits for the count of the parent that it names.
     if (const Add* parent = dot_dot(); parent != nullptr)
-      if (auto written = volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)); !written)
-        return written;
+      TRY(volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)));
     // A directory's name waits for its first block, too.
-    if (auto flushed = as_result(volume_.cache.flush_object(inode.number)); !flushed) return flushed;
+    TRY(as_result(volume_.cache.flush_object(inode.number)));
     if (named()) continue;
-    if (auto written = write_adds_of(inode.number); !written) return written;
-    if (auto written = write_way_to(inode.number, round); !written) return written;
+    TRY(write_adds_of(inode.number));
+    TRY(write_way_to(inode.number, round));
   }
   return settled() ? VfsResult<void>() : refuse(EIO);
 }

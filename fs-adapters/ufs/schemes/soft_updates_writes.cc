@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "fs-adapters/substrate/tree/directory_block.h"
-#include "fs-adapters/ufs/schemes/soft_updates.h"
 #include "fs-adapters/ufs/core/volume.h"
+#include "fs-adapters/ufs/schemes/soft_updates.h"
 #include "plugin/base/invariant.h"
 #include "plugin/base/little_endian.h"
 

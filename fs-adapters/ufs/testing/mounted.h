@@ -15,8 +15,8 @@
 #include "fs-adapters/substrate/os/testing/logged_store.h"
 #include "fs-adapters/substrate/tree/testing/history.h"
 #include "fs-adapters/ufs/core/file_system.h"
-#include "fs-adapters/ufs/fsck/fsck.h"
 #include "fs-adapters/ufs/format/mkfs.h"
+#include "fs-adapters/ufs/fsck/fsck.h"
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
 #include "plugin/media/memory_store.h"
 

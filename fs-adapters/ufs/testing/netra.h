@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "fs-adapters/ufs/core/volume.h"
 #include "fs-adapters/ufs/netra/fast_check_trial.h"
 #include "fs-adapters/ufs/netra/netra.h"
 #include "fs-adapters/ufs/testing/mounted.h"
-#include "fs-adapters/ufs/core/volume.h"
 #include "plugin/model/core/store.h"
 
 namespace headcrash::ufs::bench {

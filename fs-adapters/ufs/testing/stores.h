@@ -26,8 +26,7 @@ class CutStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
     for (std::size_t at = 0; at < data.size(); at += kSectorBytes, --left_) {
       if (left_ == 0) return fail("device", "the power is off");
-      if (auto done = below_.write(lba + at / kSectorBytes, data.subspan(at, kSectorBytes)); !done)
-        return done;
+      TRY(below_.write(lba + at / kSectorBytes, data.subspan(at, kSectorBytes)));
     }
     return {};
   }

@@ -46,11 +46,9 @@ class SchemesRun {
     const base::Stopwatch watch;
     const auto workload = parse_schemes_workload(trial.workload);
     if (!workload) return pass_on(workload);
-    const auto operations = workload::make_workload({.name = workload->name});
-    if (!operations) return pass_on(operations);
-    const auto disk = benches_.get(workload->disk, *trial.system);
-    if (!disk) return pass_on(disk);
-    auto run = run_options(trial, *workload, (*disk)->formatted);
+    TRY(const auto operations, workload::make_workload({.name = workload->name}));
+    TRY(const auto disk, benches_.get(workload->disk, *trial.system));
+    auto run = run_options(trial, *workload, disk->formatted);
     if (!run) return pass_on(run);
     in_process::ExplorationOptions how{.budget = budget(trial, *workload),
                                        .run = *std::move(run),
@@ -60,7 +58,7 @@ class SchemesRun {
     if (workload->damage)
       how.damage = {.seed = run::hash_text(trial.key(), campaign_.seed) % kSeedsMost,
                     .images = kDamagedImages};
-    auto explored = (*disk)->bench.explore(*trial.system, *operations, how, scratch_ / "run.hcrec");
+    auto explored = disk->bench.explore(*trial.system, operations, how, scratch_ / "run.hcrec");
     if (!explored && workload->damage)
       return fail(fmt::format("{}/{}/{}: {}", campaign_.name(), trial.system->name(), trial.workload,
                               explored.error().subject),
@@ -70,18 +68,16 @@ class SchemesRun {
     const base::Stopwatch again;
     // Of a control nobody wants to know how few writes it takes.
     const auto minimise = trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
-    if (const auto confirmed =
-            in_process::confirm_failures((*disk)->formatted, *trial.system, *operations, how,
-                                         scratch_ / "again.hcrec", minimise, *explored);
+    if (const auto confirmed = in_process::confirm_failures(disk->formatted, *trial.system, operations, how,
+                                                            scratch_ / "again.hcrec", minimise, *explored);
         !confirmed)
       return pass_on(confirmed);
     confirm_ms_ = again.ms();
-    faults_ = workload->faults ? faults_of(*workload, how.run, *operations, *explored) : Faults{};
+    faults_ = workload->faults ? faults_of(*workload, how.run, operations, *explored) : Faults{};
     db::TrialRecord record = row(trial, *explored);
-    record.operations = static_cast<std::int64_t>(operations->size());
+    record.operations = static_cast<std::int64_t>(operations.size());
     record.wall_ms = watch.ms();
-    const auto kept = database_.record_trial(run_.id, record);
-    if (!kept) return pass_on(kept);
+    TRY(database_.record_trial(run_.id, record));
     ++progress.done;
     progress.running = record.key;
     progress.trial = &record;
@@ -269,35 +265,31 @@ class SchemesRun {
 
 Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options) {
-  const auto plan = SchemesPlan::create(campaign, options.shard);
-  if (!plan) return pass_on(plan);
-  auto database = db::Database::open(options.database, db::Database::Access::read_write);
-  if (!database) return pass_on(database);
+  TRY(const auto plan, SchemesPlan::create(campaign, options.shard));
+  TRY(auto database, db::Database::open(options.database, db::Database::Access::read_write));
   // Four: with families, disks, orders, faults and damage.
   const std::string configuration =
       fmt::format("{} four {} {} seq2={} seed={} budget={}", campaign.name(), campaign.scheme,
                   campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);
-  const auto run = run::open_run(*database, {.kind = "campaign",
-                                             .name = campaign.name(),
-                                             .configuration = configuration,
-                                             .seed = campaign.seed,
-                                             .digest = configuration,
-                                             .shard = options.shard,
-                                             .trials = plan->size(),
-                                             .resume = options.resume,
-                                             .redo_errors = options.redo_errors});
-  if (!run) return pass_on(run);
-  if (run->finished_before)
+  TRY(const auto run, run::open_run(database, {.kind = "campaign",
+                                               .name = campaign.name(),
+                                               .configuration = configuration,
+                                               .seed = campaign.seed,
+                                               .digest = configuration,
+                                               .shard = options.shard,
+                                               .trials = plan.size(),
+                                               .resume = options.resume,
+                                               .redo_errors = options.redo_errors}));
+  if (run.finished_before)
     return CampaignOutcome{
-        .run = run->id, .planned = plan->size(), .done_before = plan->size(), .finished_before = true};
-  const auto scratch = base::ScratchFolder::make();
-  if (!scratch) return pass_on(scratch);
-  SchemesRun runner(campaign, options, *database, *run, scratch->path());
-  CampaignOutcome outcome{.run = run->id, .planned = plan->size()};
-  CampaignProgress progress{.planned = plan->size()};
-  for (std::uint64_t number = 0; number < plan->size(); ++number) {
-    const SchemeTrial trial = plan->at(number);
-    if (run->finished.contains(trial.key())) {
+        .run = run.id, .planned = plan.size(), .done_before = plan.size(), .finished_before = true};
+  TRY(const auto scratch, base::ScratchFolder::make());
+  SchemesRun runner(campaign, options, database, run, scratch.path());
+  CampaignOutcome outcome{.run = run.id, .planned = plan.size()};
+  CampaignProgress progress{.planned = plan.size()};
+  for (std::uint64_t number = 0; number < plan.size(); ++number) {
+    const SchemeTrial trial = plan.at(number);
+    if (run.finished.contains(trial.key())) {
       ++outcome.done_before;
       ++progress.done;
       continue;
@@ -312,7 +304,7 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
     ++outcome.done_now;
     if (options.stop_at_first && runner.known()) return outcome;
   }
-  if (const auto finished = database->finish_run(run->id); !finished) return pass_on(finished);
+  TRY(database.finish_run(run.id));
   return outcome;
 }
 

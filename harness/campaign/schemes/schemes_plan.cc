@@ -200,35 +200,31 @@ CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type) {
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
   SchemesWorkload workload;
   const std::string whole(text);
-  auto faults = take_number(text, '^', "seed of faults");
-  if (!faults) return pass_on(faults);
-  workload.faults = *faults;
-  const auto order = take_number(text, '~', "order");
-  if (!order) return pass_on(order);
-  workload.order = order->value_or(0);
+  TRY(auto faults, take_number(text, '^', "seed of faults"));
+  workload.faults = faults;
+  TRY(const auto order, take_number(text, '~', "order"));
+  workload.order = order.value_or(0);
   if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
     workload.disk = text.substr(at + 1);
     text = text.substr(0, at);
-    if (auto known = in_process::check_lab_disk_name(workload.disk); !known) return pass_on(known);
+    TRY(in_process::check_lab_disk_name(workload.disk));
   }
   workload.name = text;
   if (text.starts_with(kIoErrors)) {
     std::string_view number = text;
-    const auto seed = take_number(number, '/', "number");
-    if (!seed) return pass_on(seed);
+    TRY(const auto seed, take_number(number, '/', "number"));
     if (workload.faults)
       return fail(whole, "has faults already", "give one of io-errors/7 and histories/7^7");
     workload.name = std::string(kWithIoErrors) + std::string(text.substr(kIoErrors.size()));
-    workload.faults = *seed;
+    workload.faults = seed;
   }
   if (text.starts_with(kDamage)) {
     std::string_view number = text;
-    const auto seed = take_number(number, '/', "number");
-    if (!seed) return pass_on(seed);
+    TRY(const auto seed, take_number(number, '/', "number"));
     if (workload.faults)
       return fail(whole, "has no unmount that has to succeed", "give one of damage/7 and histories/7^7");
-    workload.damage = *seed;
-    workload.name = fmt::format("{}/{}", kDamaged.at(**seed % kDamaged.size()), **seed);
+    workload.damage = seed;
+    workload.name = fmt::format("{}/{}", kDamaged.at(*seed % kDamaged.size()), *seed);
   }
   if (!workload.disk.empty()) return workload;
   const auto family = std::ranges::find(kFamilies, text.substr(0, text.find('/')), &FamilyShare::name);
@@ -244,9 +240,8 @@ Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const r
     plan.systems_.clear();
     for (std::string_view rest = campaign.scheme; !rest.empty();) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
-      const auto one = campaign.type->find_system(rest.substr(0, comma));
-      if (!one) return pass_on(one);
-      plan.systems_.push_back(*one);
+      TRY(const auto one, campaign.type->find_system(rest.substr(0, comma)));
+      plan.systems_.push_back(one);
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }

@@ -21,24 +21,22 @@ std::string describe(const record::Event& request, std::string_view type) {
 }  // namespace
 
 Result<FailedRequests> failed_requests(const std::filesystem::path& recording, std::string_view type) {
-  auto reader = record::RecordingReader::open(recording);
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, record::RecordingReader::open(recording));
   std::unordered_map<model::RequestId, record::Event> waiting;
   FailedRequests failed;
   while (true) {
-    auto event = reader->next();
-    if (!event) return pass_on(event);
-    if (!*event) return failed;
-    if ((*event)->device != 0) continue;
-    if ((*event)->kind == record::Kind::submit) {
-      const model::RequestId id = (*event)->request;
-      waiting.insert_or_assign(id, std::move(**event));
+    TRY(auto event, reader.next());
+    if (!event) return failed;
+    if (event->device != 0) continue;
+    if (event->kind == record::Kind::submit) {
+      const model::RequestId id = event->request;
+      waiting.insert_or_assign(id, std::move(*event));
       continue;
     }
-    if ((*event)->kind != record::Kind::ack) continue;
-    const auto request = waiting.find((*event)->request);
+    if (event->kind != record::Kind::ack) continue;
+    const auto request = waiting.find(event->request);
     if (request == waiting.end()) continue;
-    if ((*event)->detail == static_cast<std::uint32_t>(model::Status::medium_error) && failed.count++ == 0)
+    if (event->detail == static_cast<std::uint32_t>(model::Status::medium_error) && failed.count++ == 0)
       failed.first = describe(request->second, type);
     waiting.erase(request);
   }

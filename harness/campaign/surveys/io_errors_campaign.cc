@@ -17,22 +17,20 @@ constexpr std::uint64_t kSeed = 2020;
 
 Result<CampaignOutcome> run_io_errors_campaign(const IoErrorsCampaign& campaign,
                                                const CampaignOptions& options) {
-  const auto cells = io_error_cells(campaign, options.shard);
-  if (!cells) return pass_on(cells);
+  TRY(const auto cells, io_error_cells(campaign, options.shard));
   std::map<std::string, SurveySubject> subjects;
-  for (const IoErrorCell& cell : *cells) {
+  for (const IoErrorCell& cell : cells) {
     if (subjects.contains(cell.filesystem)) continue;
-    auto subject = survey_subject(cell.filesystem, options.cache);
-    if (!subject) return pass_on(subject);
-    subjects.emplace(cell.filesystem, std::move(*subject));
+    TRY(auto subject, survey_subject(cell.filesystem, options.cache));
+    subjects.emplace(cell.filesystem, std::move(subject));
   }
   Survey survey{.name = std::string(kIoErrorsName),
                 .configuration = fmt::format("{} {} {} seed={}", kIoErrorsName, campaign.filesystem,
                                              campaign.failed, kSeed),
                 .seed = kSeed,
-                .guest_kernel = cells->empty() ? "" : subjects.begin()->second.image.kernel_version,
+                .guest_kernel = cells.empty() ? "" : subjects.begin()->second.image.kernel_version,
                 .accelerator = vm::probe_accelerator(options.cache).accelerator};
-  for (const IoErrorCell& cell : *cells) {
+  for (const IoErrorCell& cell : cells) {
     const SurveySubject& subject = subjects.at(cell.filesystem);
     const auto measure = [&, cell, accelerator = survey.accelerator](const std::filesystem::path& scratch) {
       return measure_io_errors(cell, subject.adapter,

@@ -104,11 +104,11 @@ Result<db::TrialRecord> CellRun::run() {
                          .verdict = kMeasured,
                          .expected = "any",
                          .started_at = base::now_utc()};
-  if (const auto started = start_drive(); !started) return pass_on(started);
+  TRY(start_drive());
   run::Step<void> done = course();
   if (done && malformed_) done = run::stop(oracle::Verdict::harness_error, *malformed_);
   if (interrupted()) return fail(record.key, "interrupted");
-  if (const auto ended = end_guest_and_drive(); !ended) return pass_on(ended);
+  TRY(end_guest_and_drive());
   if (done) {
     conclude(recording());
     record.summary = io_.surprise;
@@ -128,14 +128,14 @@ Result<db::TrialRecord> CellRun::run() {
 }
 
 run::Step<void> CellRun::course() {
-  if (const auto started = start_guest(); !started) return started;
-  if (const auto ready = format_and_set_up(); !ready) return ready;
+  TRY(start_guest());
+  TRY(format_and_set_up());
   if (!faults_.late) arm();
   work();
   if (faults_.late) arm();
   sync_and_look();
   more_work();
-  if (const auto ended = end_session(); !ended) return ended;
+  TRY(end_session());
   return recover();
 }
 
@@ -186,9 +186,9 @@ void CellRun::arm() {
 }
 
 run::Step<void> CellRun::format_and_set_up() {
-  if (const auto made = make_file_system(); !made) return made;
-  if (const auto sooner = write_metadata_sooner(); !sooner) return sooner;
-  if (const auto mounted = mount_fresh(); !mounted) return mounted;
+  TRY(make_file_system());
+  TRY(write_metadata_sooner());
+  TRY(mount_fresh());
   do_all({"create a", write_line("a", 0, Files::kBlocksOfA, Files::kFileA, Files::kOldVersion), "create b",
           write_line("b", 0, Files::kBlocksOfB, Files::kFileB, Files::kOldVersion)});
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
@@ -207,8 +207,7 @@ run::Step<void> CellRun::format_and_set_up() {
 /// the others' faults.
 run::Step<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
-  const auto done = exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"});
-  if (!done) return tl::unexpected(done.error());
+  TRY(exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"}));
   return {};
 }
 
@@ -302,35 +301,31 @@ run::Step<void> CellRun::end_session() {
     if (gone_) cut = true;  // nothing else ends it
   }
   if (cut) {
-    if (const auto off = control({{"power", "cut"}}); !off) return off;
+    TRY(control({{"power", "cut"}}));
     note("power cut", "");
   }
   guest_->kill();
-  if (const auto mended = control({{"fault", "clear"}}); !mended) return mended;
+  TRY(control({{"fault", "clear"}}));
   if (cut) return control({{"power", "on"}});
   return {};
 }
 
 run::Step<void> CellRun::recover() {
-  if (const auto started = start_guest(); !started) return started;
+  TRY(start_guest());
   gone_ = false;
   std::string why;
   if (filesystem_.replay_by_mount) {
-    const auto mounted = session_->mount(filesystem_, &why);
-    if (!mounted) return tl::unexpected(mounted.error());
-    if (*mounted)
-      if (auto unmounted = session_->unmount(); !unmounted) return unmounted;
-    note("replay by mount", *mounted ? "ok" : "refused: " + why);
+    TRY(const auto mounted, session_->mount(filesystem_, &why));
+    if (mounted) TRY(session_->unmount());
+    note("replay by mount", mounted ? "ok" : "refused: " + why);
   } else if (!filesystem_.replay.argv.empty()) {
-    const auto replayed = exec(run::in_guest(filesystem_.replay.argv));
-    if (!replayed) return tl::unexpected(replayed.error());
+    TRY(const auto replayed, exec(run::in_guest(filesystem_.replay.argv)));
     note(fmt::format("{}", fmt::join(filesystem_.replay.argv, " ")),
-         fmt::format("exit {}", replayed->exit_code));
+         fmt::format("exit {}", replayed.exit_code));
   }
-  if (auto checked = check(); !checked) return checked;
-  const auto mounted = session_->mount(filesystem_, &why);
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (!*mounted) {
+  TRY(check());
+  TRY(const auto mounted, session_->mount(filesystem_, &why));
+  if (!mounted) {
     outcome_.check = "mount refused: " + why.substr(0, why.find('\n'));
     outcome_.recovered = RangeContent::unreadable;
     note("mount", "refused: " + why);
@@ -345,18 +340,16 @@ run::Step<void> CellRun::recover() {
 }
 
 run::Step<void> CellRun::check() {
-  const auto checked = exec(run::in_guest(filesystem_.check.argv));
-  if (!checked) return tl::unexpected(checked.error());
-  const bool good = filesystem_.check.good(checked->exit_code);
+  TRY(const auto checked, exec(run::in_guest(filesystem_.check.argv)));
+  const bool good = filesystem_.check.good(checked.exit_code);
   outcome_.check = good ? "clean" : "damage";
   note(fmt::format("{}", fmt::join(filesystem_.check.argv, " ")),
-       good ? "clean" : fmt::format("exit {}: {}", checked->exit_code, checked->output.substr(0, 400)));
+       good ? "clean" : fmt::format("exit {}: {}", checked.exit_code, checked.output.substr(0, 400)));
   if (good || filesystem_.repair.argv.empty()) return {};
-  const auto repaired = exec(run::in_guest(filesystem_.repair.argv));
-  if (!repaired) return tl::unexpected(repaired.error());
-  outcome_.check = filesystem_.repair.good(repaired->exit_code) ? "damage repaired" : "damage not repaired";
+  TRY(const auto repaired, exec(run::in_guest(filesystem_.repair.argv)));
+  outcome_.check = filesystem_.repair.good(repaired.exit_code) ? "damage repaired" : "damage not repaired";
   note(fmt::format("{}", fmt::join(filesystem_.repair.argv, " ")),
-       fmt::format("exit {}", repaired->exit_code));
+       fmt::format("exit {}", repaired.exit_code));
   return {};
 }
 

@@ -23,30 +23,25 @@ class SurveyRun {
   }
 
   Result<CampaignOutcome> run() {
-    const auto done = run::side_by_side(options_.jobs, cells_.size(), options_.interrupted, [this] {
-      return [this](std::size_t index) { return measure(cells_[index]); };
-    });
-    if (!done) return pass_on(done);
+    TRY(run::side_by_side(options_.jobs, cells_.size(), options_.interrupted,
+                          [this] { return [this](std::size_t index) { return measure(cells_[index]); }; }));
     outcome_.interrupted = outcome_.done_before + outcome_.done_now < outcome_.planned;
-    if (!outcome_.interrupted)
-      if (const auto finished = database_.finish_run(run_.id); !finished) return pass_on(finished);
+    if (!outcome_.interrupted) TRY(database_.finish_run(run_.id));
     return outcome_;
   }
 
  private:
   Result<void> measure(const SurveyCell& cell) {
-    const auto scratch = base::ScratchFolder::make();
-    if (!scratch) return pass_on(scratch);
-    const auto record = cell.measure(scratch->path());
-    if (!record) return pass_on(record);
+    TRY(const auto scratch, base::ScratchFolder::make());
+    TRY(const auto record, cell.measure(scratch.path()));
     const std::lock_guard lock(mutex_);
-    if (const auto kept = database_.record_trial(run_.id, *record); !kept) return pass_on(kept);
+    TRY(database_.record_trial(run_.id, record));
     ++outcome_.done_now;
     if (options_.on_progress)
       options_.on_progress({.done = outcome_.done_before + outcome_.done_now,
                             .planned = outcome_.planned,
-                            .trial = &*record,
-                            .running = record->key});
+                            .trial = &record,
+                            .running = record.key});
     return {};
   }
 
@@ -61,33 +56,29 @@ class SurveyRun {
 }  // namespace
 
 Result<CampaignOutcome> run_survey(Survey survey, const CampaignOptions& options) {
-  auto database = db::Database::open(options.database, db::Database::Access::read_write);
-  if (!database) return pass_on(database);
-  auto run = run::open_run(*database, {.kind = "campaign",
-                                       .name = survey.name,
-                                       .configuration = survey.configuration,
-                                       .seed = survey.seed,
-                                       .digest = survey.configuration,
-                                       .shard = options.shard,
-                                       .trials = survey.cells.size(),
-                                       .guest_kernel = survey.guest_kernel,
-                                       .accelerator = survey.accelerator,
-                                       .resume = options.resume,
-                                       .redo_errors = options.redo_errors});
-  if (!run) return pass_on(run);
+  TRY(auto database, db::Database::open(options.database, db::Database::Access::read_write));
+  TRY(auto run, run::open_run(database, {.kind = "campaign",
+                                         .name = survey.name,
+                                         .configuration = survey.configuration,
+                                         .seed = survey.seed,
+                                         .digest = survey.configuration,
+                                         .shard = options.shard,
+                                         .trials = survey.cells.size(),
+                                         .guest_kernel = survey.guest_kernel,
+                                         .accelerator = survey.accelerator,
+                                         .resume = options.resume,
+                                         .redo_errors = options.redo_errors}));
   base::sweep_scratch_folders();
-  return SurveyRun(options, *database, std::move(*run), std::move(survey.cells)).run();
+  return SurveyRun(options, database, std::move(run), std::move(survey.cells)).run();
 }
 
 Result<SurveySubject> survey_subject(const std::string& filesystem, const std::filesystem::path& cache) {
   const std::size_t plus = std::min(filesystem.find('+'), filesystem.size());
-  auto adapter = adapters::load_adapter(filesystem.substr(0, plus));
-  if (!adapter) return pass_on(adapter);
+  TRY(auto adapter, adapters::load_adapter(filesystem.substr(0, plus)));
   const std::string option = filesystem.substr(std::min(plus + 1, filesystem.size()));
-  if (!option.empty()) adapter->mount_options += (adapter->mount_options.empty() ? "" : ",") + option;
-  auto image = vm::guest_image(cache, adapter->guest);
-  if (!image) return pass_on(image);
-  return SurveySubject{std::move(*adapter), std::move(*image)};
+  if (!option.empty()) adapter.mount_options += (adapter.mount_options.empty() ? "" : ",") + option;
+  TRY(auto image, vm::guest_image(cache, adapter.guest));
+  return SurveySubject{std::move(adapter), std::move(image)};
 }
 
 }  // namespace headcrash::campaign

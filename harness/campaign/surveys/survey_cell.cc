@@ -11,15 +11,14 @@ constexpr std::uint64_t kDriveBytes = 320ULL << 20;  // what mkfs.xfs wants, for
 }  // namespace
 
 Result<void> SurveyCellRun::start_drive() {
-  auto started = device::ServedDevice::start({.profile = kSurveyDrive,
-                                              .size_bytes = kDriveBytes,
-                                              .write_cache = true,
-                                              .clock = "off",
-                                              .seed = context_.seed,
-                                              .recording = recording()},
-                                             context_.scratch);
-  if (!started) return pass_on(started);
-  device_ = std::move(*started);
+  TRY(auto started, device::ServedDevice::start({.profile = kSurveyDrive,
+                                                 .size_bytes = kDriveBytes,
+                                                 .write_cache = true,
+                                                 .clock = "off",
+                                                 .seed = context_.seed,
+                                                 .recording = recording()},
+                                                context_.scratch));
+  device_ = std::move(started);
   return {};
 }
 
@@ -54,19 +53,16 @@ run::Step<void> SurveyCellRun::start_guest() {
 }
 
 run::Step<void> SurveyCellRun::make_file_system() {
-  const auto made = session_->exec(run::in_guest(filesystem_.mkfs.argv, explorer::uuid_from(random_)));
-  if (!made) return tl::unexpected(made.error());
-  if (!filesystem_.mkfs.good(made->exit_code))
-    return run::stop(oracle::Verdict::harness_error, "mkfs failed: " + made->output);
+  TRY(const auto made, session_->exec(run::in_guest(filesystem_.mkfs.argv, explorer::uuid_from(random_))));
+  if (!filesystem_.mkfs.good(made.exit_code))
+    return run::stop(oracle::Verdict::harness_error, "mkfs failed: " + made.output);
   return {};
 }
 
 run::Step<void> SurveyCellRun::mount_fresh() {
   std::string why;
-  const auto mounted = session_->mount(filesystem_, &why);
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (!*mounted)
-    return run::stop(oracle::Verdict::harness_error, "the fresh file system was refused: " + why);
+  TRY(const auto mounted, session_->mount(filesystem_, &why));
+  if (!mounted) return run::stop(oracle::Verdict::harness_error, "the fresh file system was refused: " + why);
   return {};
 }
 

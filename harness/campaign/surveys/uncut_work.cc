@@ -38,10 +38,9 @@ Result<std::vector<oracle::Finding>> differences(
                                     .fsync_keeps_links = true,
                                     .replace_keeps_content = true,
                                     .own_names = filesystem.promises.own_names};
-  const auto oracle =
-      oracle::Oracle::follow(operations, {.promises = promises, .failed_operations = failed_operations});
-  if (!oracle) return pass_on(oracle);
-  return oracle->judge(operations.size() - 1, tree);
+  TRY(const auto oracle,
+      oracle::Oracle::follow(operations, {.promises = promises, .failed_operations = failed_operations}));
+  return oracle.judge(operations.size() - 1, tree);
 }
 
 run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedWorkload& workload,
@@ -50,19 +49,17 @@ run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedW
   const std::span<const Operation> all(workload.operations);
   for (const std::size_t rest : workload.rests) {
     const auto part = all.subspan(work.operations, rest - work.operations);
-    const auto ran = guest.run({part.begin(), part.end()}, work.failed_operations);
-    if (!ran) return tl::unexpected(ran.error());
-    if (ran->failure)
+    TRY(const auto ran, guest.run({part.begin(), part.end()}, work.failed_operations));
+    if (ran.failure)
       return run::stop(oracle::Verdict::wrong_data,
-                       fmt::format("after {} operations that succeeded: {}", work.operations, *ran->failure));
-    for (workload::FailedOperation failed : ran->failed_operations) {
+                       fmt::format("after {} operations that succeeded: {}", work.operations, *ran.failure));
+    for (workload::FailedOperation failed : ran.failed_operations) {
       failed.operation += work.operations;
       work.failed_operations.push_back(failed);
     }
     work.operations = rest;
-    const auto tree = guest.dump();
-    if (!tree) return tl::unexpected(tree.error());
-    auto found = differences(all.first(rest), work.failed_operations, filesystem, *tree);
+    TRY(const auto tree, guest.dump());
+    auto found = differences(all.first(rest), work.failed_operations, filesystem, tree);
     if (!found) return run::broken(found.error());
     work.findings = std::move(*found);
     if (!work.findings.empty()) break;

@@ -37,14 +37,12 @@ struct Timing {
 };
 
 Result<Timing> timing_of(const std::filesystem::path& recording) {
-  auto reader = record::RecordingReader::open(recording);
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, record::RecordingReader::open(recording));
   Timing timing;
   while (true) {
-    const auto next = reader->next();
-    if (!next) return pass_on(next);
-    if (!*next) break;
-    const record::Event& event = **next;
+    TRY(const auto next, reader.next());
+    if (!next) break;
+    const record::Event& event = *next;
     if (event.kind == record::Kind::power && event.detail == 0) {
       timing.cut_at_ns = event.at;
       return timing;
@@ -102,10 +100,10 @@ Result<db::TrialRecord> UnsyncedRun::run() {
                          .variant = std::string(setting.name)};
   record.operations = static_cast<std::int64_t>(workload_.operations.size());
   if (cell_.synced) record.control = "keep";
-  if (const auto started = start_drive(); !started) return pass_on(started);
+  TRY(start_drive());
   const run::Step<void> done = course();
   if (interrupted()) return fail(record.key, "interrupted");
-  if (const auto ended = end_guest_and_drive(); !ended) return pass_on(ended);
+  TRY(end_guest_and_drive());
   record.cut = cut_;
   if (!done) {
     record.verdict = oracle::name(done.error().verdict);
@@ -119,32 +117,31 @@ Result<db::TrialRecord> UnsyncedRun::run() {
 }
 
 run::Step<void> UnsyncedRun::course() {
-  if (const auto started = start_guest(); !started) return started;
-  if (const auto ready = format_and_mount(); !ready) return ready;
-  if (const auto worked = work_until_cut(); !worked) return worked;
+  TRY(start_guest());
+  TRY(format_and_mount());
+  TRY(work_until_cut());
   guest_->kill();
-  if (const auto on = control({{"power", "on"}}); !on) return on;
-  if (const auto off = control({{"clock", "off"}}); !off) return off;
-  if (const auto started = start_guest(); !started) return started;
+  TRY(control({{"power", "on"}}));
+  TRY(control({{"clock", "off"}}));
+  TRY(start_guest());
   return recover();
 }
 
 run::Step<void> UnsyncedRun::shell(const std::string& commands) {
-  const auto done = session_->exec({"busybox", "sh", "-c", commands});
-  if (!done) return tl::unexpected(done.error());
-  if (done->exit_code != 0)
-    return run::stop(oracle::Verdict::harness_error, "the kernel's settings: " + done->output);
+  TRY(const auto done, session_->exec({"busybox", "sh", "-c", commands}));
+  if (done.exit_code != 0)
+    return run::stop(oracle::Verdict::harness_error, "the kernel's settings: " + done.output);
   return {};
 }
 
 run::Step<void> UnsyncedRun::format_and_mount() {
-  if (const auto made = make_file_system(); !made) return made;
-  if (const auto mounted = mount_fresh(); !mounted) return mounted;
+  TRY(make_file_system());
+  TRY(mount_fresh());
   const std::string commands = cell_.setting->shell_commands(filesystem_.type);
   if (filesystem_.type != "xfs") return shell(commands);
   // Its log's worker is set at the mount, and the setting is there when the module is.
-  if (const auto set = shell(commands); !set) return set;
-  if (auto unmounted = session_->unmount(); !unmounted) return unmounted;
+  TRY(shell(commands));
+  TRY(session_->unmount());
   return mount_fresh();
 }
 
@@ -153,8 +150,8 @@ run::Step<void> UnsyncedRun::work_until_cut() {
   if (!cell_.synced) after = workload_.rests.at(workload_.rests.size() - 1 - random_() % kLastRounds);
   cut_ = fmt::format("after-mark:{}+{}", workload::persisted_mark(after),
                      static_cast<std::int64_t>(random_() % kMsPerRound));
-  if (const auto real = control({{"clock", "real"}}); !real) return real;
-  if (const auto armed = control({{"power", "cut"}, {"when", cut_}}); !armed) return armed;
+  TRY(control({{"clock", "real"}}));
+  TRY(control({{"power", "cut"}, {"when", cut_}}));
   if (const auto sent = guest_->send(run::run_request(workload_.operations)); !sent)
     return run::broken(sent.error());
   return await_cut();
@@ -184,32 +181,28 @@ run::Step<void> UnsyncedRun::await_cut() {
 
 run::Step<void> UnsyncedRun::recover() {
   if (!filesystem_.replay_by_mount && !filesystem_.replay.argv.empty()) {
-    const auto replayed = session_->exec(run::in_guest(filesystem_.replay.argv));
-    if (!replayed) return tl::unexpected(replayed.error());
-    if (!filesystem_.replay.good(replayed->exit_code))
-      return run::stop(oracle::Verdict::not_repairable, "the replay failed: " + replayed->output);
+    TRY(const auto replayed, session_->exec(run::in_guest(filesystem_.replay.argv)));
+    if (!filesystem_.replay.good(replayed.exit_code))
+      return run::stop(oracle::Verdict::not_repairable, "the replay failed: " + replayed.output);
   }
   std::string why;
-  const auto mounted = session_->mount(filesystem_, &why);
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (!*mounted) return run::stop(oracle::Verdict::unmountable, "the mount was refused: " + why);
-  auto tree = session_->dump();
-  if (!tree) return tl::unexpected(tree.error());
-  tree_ = std::move(*tree);
+  TRY(const auto mounted, session_->mount(filesystem_, &why));
+  if (!mounted) return run::stop(oracle::Verdict::unmountable, "the mount was refused: " + why);
+  TRY(auto tree, session_->dump());
+  tree_ = std::move(tree);
   return session_->unmount();
 }
 
 Result<void> UnsyncedRun::conclude(db::TrialRecord& record) {
-  const auto timing = timing_of(recording());
-  if (!timing) return pass_on(timing);
-  record.cut_at_ns = timing->cut_at_ns;
-  const auto ages = change_ages(workload_, timing->marks, timing->cut_at_ns, tree_);
+  TRY(const auto timing, timing_of(recording()));
+  record.cut_at_ns = timing.cut_at_ns;
+  const auto ages = change_ages(workload_, timing.marks, timing.cut_at_ns, tree_);
   if (ages.empty()) return fail(cell_.key(), "no round had finished before the cut");
   const LossSummary summary = summary_of(ages);
   const WritebackSetting& setting = *cell_.setting;
   const std::string& type = filesystem_.type;
   db::PhaseRecord phase{.name = "workload", .clock = "real"};
-  phase.model_ms = static_cast<double>(timing->cut_at_ns - timing->marks.front().at_ns) / 1e6;
+  phase.model_ms = static_cast<double>(timing.cut_at_ns - timing.marks.front().at_ns) / 1e6;
   phase.metrics = {{"loss.expire", "ms", static_cast<double>(setting.expire_ms)},
                    {"loss.writeback", "ms", static_cast<double>(setting.writeback_ms)},
                    {"loss.commit", "ms", static_cast<double>(setting.commit_ms(type))},
@@ -238,22 +231,20 @@ Result<db::TrialRecord> measure_unsynced(const UnsyncedCell& cell, const adapter
 
 Result<CampaignOutcome> run_unsynced_campaign(const UnsyncedCampaign& campaign,
                                               const CampaignOptions& options) {
-  const auto cells = unsynced_cells(campaign, options.shard);
-  if (!cells) return pass_on(cells);
+  TRY(const auto cells, unsynced_cells(campaign, options.shard));
   std::map<std::string, SurveySubject> subjects;
-  for (const UnsyncedCell& cell : *cells) {
+  for (const UnsyncedCell& cell : cells) {
     if (subjects.contains(cell.filesystem)) continue;
-    auto subject = survey_subject(cell.filesystem, options.cache);
-    if (!subject) return pass_on(subject);
-    subjects.emplace(cell.filesystem, std::move(*subject));
+    TRY(auto subject, survey_subject(cell.filesystem, options.cache));
+    subjects.emplace(cell.filesystem, std::move(subject));
   }
   Survey survey{.name = std::string(kUnsyncedName),
                 .configuration = fmt::format("{} {} {} {} seed={}", kUnsyncedName, campaign.all,
                                              campaign.filesystem, campaign.setting, kUnsyncedSeed),
                 .seed = kUnsyncedSeed,
-                .guest_kernel = cells->empty() ? "" : subjects.begin()->second.image.kernel_version,
+                .guest_kernel = cells.empty() ? "" : subjects.begin()->second.image.kernel_version,
                 .accelerator = vm::probe_accelerator(options.cache).accelerator};
-  for (const UnsyncedCell& cell : *cells) {
+  for (const UnsyncedCell& cell : cells) {
     const SurveySubject& subject = subjects.at(cell.filesystem);
     const auto measure = [&, cell, accelerator = survey.accelerator](const std::filesystem::path& scratch) {
       return measure_unsynced(cell, subject.adapter,

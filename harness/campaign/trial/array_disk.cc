@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "plugin/model/faults/faults.h"
 #include "plugin/model/core/store.h"
+#include "plugin/model/faults/faults.h"
 #include "plugin/profiles/build.h"
 
 namespace headcrash::campaign {
@@ -14,10 +14,9 @@ constexpr const char* kStageDiskName = "hd0";  // as a stage calls it (plugin/st
 
 Result<void> check_faults(const profiles::Plan& plan, const std::vector<std::string>& faults) {
   for (const std::string& text : faults) {
-    const auto fault = model::parse_fault(text);
-    if (!fault) return pass_on(fault);
-    if (const auto device = profiles::device_of(plan, *fault); !device)
-      return fail("fault " + text, fmt::format("there is no device \"{}\"", fault->device),
+    TRY(const auto fault, model::parse_fault(text));
+    if (const auto device = profiles::device_of(plan, fault); !device)
+      return fail("fault " + text, fmt::format("there is no device \"{}\"", fault.device),
                   device.error().remedy);
   }
   return {};
@@ -35,15 +34,13 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
   if (filesystem.log_size_bytes != 0)
     return fail(filesystem.name, "has an external log, which cannot be combined with an array",
                 "choose another file system, or no array");
-  auto stack = profiles::load_stack(machine.profile);
-  if (!stack) return pass_on(stack);
-  if ((*stack)->below.empty())
+  TRY(auto stack, profiles::load_stack(machine.profile));
+  if (stack->below.empty())
     return fail(machine.profile, "is one drive, not an array",
                 "leave it out: the crash states of one drive follow from its writes");
-  const auto plan = profiles::plan({{kStageDiskName, std::move(*stack), bytes, std::nullopt}});
-  if (!plan) return pass_on(plan);
-  if (const auto known = check_faults(*plan, machine.faults_in_recovery()); !known) return pass_on(known);
-  return plan->all.front().sectors * model::kSectorBytes;
+  TRY(const auto plan, profiles::plan({{kStageDiskName, std::move(stack), bytes, std::nullopt}}));
+  TRY(check_faults(plan, machine.faults_in_recovery()));
+  return plan.all.front().sectors * model::kSectorBytes;
 }
 
 }  // namespace headcrash::campaign

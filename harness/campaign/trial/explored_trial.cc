@@ -39,9 +39,8 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
   if (!cell.write_through) return record_it();
   // The guest that was set must be the one that works: a load may have had to restore another.
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const auto loaded = guest.load(
-        {.recording = fs::absolute(disk.recording), .state = disk.state, .faults = guest.machine().faults});
-    if (!loaded) return tl::unexpected(loaded.error());
+    TRY(guest.load(
+        {.recording = fs::absolute(disk.recording), .state = disk.state, .faults = guest.machine().faults}));
     if (const auto set = guest.set_write_through(true); !set) return tl::unexpected(set.error());
     const std::size_t set_guest = guest.restores();
     auto recorded = record_it();
@@ -116,8 +115,7 @@ Result<std::vector<workload::Operation>> ExploredTrial::operations() const {
 
 Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::string&)>& on_phase) {
   const base::Stopwatch watch;
-  const auto list = operations();
-  if (!list) return pass_on(list);
+  TRY(const auto list, operations());
   guest_.put_under(cell_.machine);
   record_.key = plan_.key;
   record_.filesystem = cell_.filesystem.name;
@@ -130,8 +128,8 @@ Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::s
   if (cell_.control) record_.control = std::string(name(*cell_.control));
   record_.variant = variant(cell_);
   record_.started_at = base::now_utc();
-  record_.operations = static_cast<std::int64_t>(list->size());
-  const auto done = explore_and_tell(*list, on_phase);
+  record_.operations = static_cast<std::int64_t>(list.size());
+  const auto done = explore_and_tell(list, on_phase);
   if (interrupted()) return fail(plan_.key, "interrupted");
   if (!done) {
     record_.verdict = oracle::name(done.error().verdict);
@@ -147,34 +145,30 @@ run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
                                                 const std::function<void(const std::string&)>& on_phase) {
   base::Stopwatch watch;
   on_phase("format");
-  auto disk = context_.disks->get(cell_, context_.campaign->seed, guest_);
-  if (!disk) return tl::unexpected(disk.error());
-  disk->options.delay_us = static_cast<std::uint32_t>(context_.campaign->explore->answer_delay_us);
-  disk->options.slow = context_.campaign->explore->slow;
-  disk->options.slow_us = static_cast<std::uint32_t>(context_.campaign->explore->slow_us);
-  disk->options.seed = plan_.seed;
+  TRY(auto disk, context_.disks->get(cell_, context_.campaign->seed, guest_));
+  disk.options.delay_us = static_cast<std::uint32_t>(context_.campaign->explore->answer_delay_us);
+  disk.options.slow = context_.campaign->explore->slow;
+  disk.options.slow_us = static_cast<std::uint32_t>(context_.campaign->explore->slow_us);
+  disk.options.seed = plan_.seed;
   step("format", 1, watch.lap());
   on_phase("record");
-  const auto recorded = record(guest_, cell_, *disk, operations, artefacts_ / kRecording);
-  if (!recorded) return tl::unexpected(recorded.error());
+  TRY(const auto recorded, record(guest_, cell_, disk, operations, artefacts_ / kRecording));
   step("record", 1, watch.ms());
-  if (recorded->failure) return run::stop(oracle::Verdict::workload_failed, *recorded->failure);
-  const auto result = explore(*recorded, on_phase);
-  if (!result) return tl::unexpected(result.error());
-  keep_coverage(*result);
-  keep_steps(*result);
+  if (recorded.failure) return run::stop(oracle::Verdict::workload_failed, *recorded.failure);
+  TRY(const auto result, explore(recorded, on_phase));
+  keep_coverage(result);
+  keep_steps(result);
   if (interrupted()) return {};
   watch.lap();
-  for (const explorer::ConfirmedFailure& failure : result->failures) {
-    on_phase(
-        fmt::format("{} failures to describe, {}", result->failures.size(), failure.outcome.full_name()));
-    tell_failure(*disk, *recorded, failure);
+  for (const explorer::ConfirmedFailure& failure : result.failures) {
+    on_phase(fmt::format("{} failures to describe, {}", result.failures.size(), failure.outcome.full_name()));
+    tell_failure(disk, recorded, failure);
     if (interrupted()) return {};
   }
-  const auto told = static_cast<std::int64_t>(result->failures.size());
+  const auto told = static_cast<std::int64_t>(result.failures.size());
   step("minimise", told, minimise_ms_);
   step("tell failures", told, watch.ms() - minimise_ms_);
-  judge(*result);
+  judge(result);
   return {};
 }
 
@@ -425,16 +419,16 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
   if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes) return {};
   lab_.reset();
-  auto lab = explorer::Lab::start(1, {.image = image,
-                                      .accelerator = context_.accelerator,
-                                      .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
-                                      .disk_bytes = context_.campaign->size_bytes,
-                                      .log_bytes = log_bytes,
-                                      .cache = context_.cache,
-                                      .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
-                                      .interrupted = context_.interrupted});
-  if (!lab) return pass_on(lab);
-  lab_ = std::move(*lab);
+  TRY(auto lab,
+      explorer::Lab::start(1, {.image = image,
+                               .accelerator = context_.accelerator,
+                               .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
+                               .disk_bytes = context_.campaign->size_bytes,
+                               .log_bytes = log_bytes,
+                               .cache = context_.cache,
+                               .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
+                               .interrupted = context_.interrupted}));
+  lab_ = std::move(lab);
   image_key_ = image.key;
   log_bytes_ = log_bytes;
   return {};
@@ -443,9 +437,7 @@ Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uin
 Result<db::TrialRecord> ExplorationWorker::run(
     const TrialPlan& plan, const fs::path& artefacts,
     const std::function<void(const std::string& phase)>& on_phase) {
-  const auto ready =
-      make_ready(context_.images->at(guest_of(*plan.filesystem)), plan.filesystem->log_size_bytes);
-  if (!ready) return pass_on(ready);
+  TRY(make_ready(context_.images->at(guest_of(*plan.filesystem)), plan.filesystem->log_size_bytes));
   return ExploredTrial(context_, plan, artefacts, lab_->guest(0), minimised_).run(on_phase);
 }
 

@@ -93,20 +93,18 @@ void note_mark(const Event& event, RecordedRun& run, bool& sampling) {
 }  // namespace
 
 Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, std::size_t io_most) {
-  Result<record::RecordingReader> reader = record::RecordingReader::open(recording);
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, record::RecordingReader::open(recording));
   RecordedRun run;
-  for (const record::RecordedDevice& device : reader->header().devices) {
+  for (const record::RecordedDevice& device : reader.header().devices) {
     run.devices.push_back({device.name, device.profile, static_cast<std::int64_t>(device.sectors),
                            parent_of(device.name, run.devices)});
   }
   Sample sample(io_most);
   bool sampling = false;
   while (true) {
-    const Result<std::optional<Event>> next = reader->next();
-    if (!next) return pass_on(next);
-    if (!*next) break;
-    const Event& event = **next;
+    TRY(const auto next, reader.next());
+    if (!next) break;
+    const Event& event = *next;
     switch (event.kind) {
       case Kind::mark:
         note_mark(event, run, sampling);
@@ -129,7 +127,7 @@ Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, st
         break;
     }
   }
-  if (reader->truncated_bytes() > 0) {
+  if (reader.truncated_bytes() > 0) {
     return fail(recording.string(), "ends in the middle of an event",
                 "the server was killed or its disk was full");
   }

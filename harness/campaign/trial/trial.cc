@@ -13,8 +13,8 @@
 #include <random>
 #include <thread>
 
-#include "harness/campaign/trial/recorded_run.h"
 #include "harness/campaign/surveys/uncut_work.h"
+#include "harness/campaign/trial/recorded_run.h"
 #include "harness/device/served_device.h"
 #include "harness/explorer/guests/record_workload.h"
 #include "harness/oracle/oracle.h"
@@ -128,9 +128,8 @@ Result<db::TrialRecord> TrialRun::run() {
                                           .rounds = static_cast<std::uint32_t>(campaign_.rounds),
                                           .trial = plan_.number,
                                           .fill_bytes = campaign_.fill_bytes};
-  Result<std::vector<workload::Operation>> list = workload::make_workload(request);
-  if (!list) return pass_on(list);
-  operations_ = std::move(*list);
+  TRY(auto list, workload::make_workload(request));
+  operations_ = std::move(list);
   if (campaign_.cut_after_unmount) {
     auto rested = with_rests(operations_, kOperationsToACompare);
     operations_ = std::move(rested.operations), rests_ = std::move(rested.rests);
@@ -139,7 +138,7 @@ Result<db::TrialRecord> TrialRun::run() {
   recovery_log_ = fmt::format("workload {}\n", workload::numbered_name(request));
   record_.operations = static_cast<std::int64_t>(operations_.size());
 
-  if (const auto started = start_device(); !started) return pass_on(started);
+  TRY(start_device());
   const run::Step<void> worked = work_to_verdict();
   if (context_.interrupted != nullptr && *context_.interrupted) return fail(plan_.key, "interrupted");
   if (unusable_) return tl::unexpected(*unusable_);
@@ -156,18 +155,17 @@ Result<db::TrialRecord> TrialRun::run() {
 }
 
 Result<void> TrialRun::start_device() {
-  auto started = run::start_trial_machine({.disk = {.profile = plan_.profile,
-                                                    .size_bytes = campaign_.size_bytes,
-                                                    .write_cache = campaign_.write_cache,
-                                                    .tear = campaign_.tear,
-                                                    .virtual_time = campaign_.virtual_time,
-                                                    .clock = campaign_.setup_clock,
-                                                    .seed = plan_.seed,
-                                                    .recording = context_.artefacts / "recording.hcrec"},
-                                           .log_profile = campaign_.log_profile},
-                                          *plan_.filesystem, context_.scratch);
-  if (!started) return pass_on(started);
-  device_ = std::move(*started);
+  TRY(auto started, run::start_trial_machine({.disk = {.profile = plan_.profile,
+                                                       .size_bytes = campaign_.size_bytes,
+                                                       .write_cache = campaign_.write_cache,
+                                                       .tear = campaign_.tear,
+                                                       .virtual_time = campaign_.virtual_time,
+                                                       .clock = campaign_.setup_clock,
+                                                       .seed = plan_.seed,
+                                                       .recording = context_.artefacts / "recording.hcrec"},
+                                              .log_profile = campaign_.log_profile},
+                                             *plan_.filesystem, context_.scratch));
+  device_ = std::move(started);
   phases_.emplace(device_->control(), record_.phases);
   return {};
 }
@@ -240,16 +238,14 @@ run::Step<bool> TrialRun::mount() {
 
 run::Step<void> TrialRun::format_and_mount() {
   if (const run::Step<void> began = begin("mkfs"); !began) return began;
-  const auto made = exec(run::in_guest(plan_.filesystem->mkfs.argv, explorer::uuid_from(random_)));
-  if (!made) return tl::unexpected(made.error());
-  if (!plan_.filesystem->mkfs.good(made->exit_code)) {
+  TRY(const auto made, exec(run::in_guest(plan_.filesystem->mkfs.argv, explorer::uuid_from(random_))));
+  if (!plan_.filesystem->mkfs.good(made.exit_code)) {
     return run::stop(oracle::Verdict::harness_error,
-                     fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
+                     fmt::format("mkfs failed with exit code {}: {}", made.exit_code, made.output));
   }
-  if (const run::Step<void> ended = end(made->exit_code); !ended) return ended;
-  const auto mounted = mount();
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (!*mounted)
+  if (const run::Step<void> ended = end(made.exit_code); !ended) return ended;
+  TRY(const auto mounted, mount());
+  if (!mounted)
     return run::stop(oracle::Verdict::harness_error,
                      "the fresh file system could not be mounted:\n" + recovery_log_);
   return {};
@@ -290,14 +286,14 @@ run::Step<void> TrialRun::begin_work() {
 run::Step<void> TrialRun::work_to_the_end() {
   record_.cut = "after the unmount";
   if (const run::Step<void> began = begin_work(); !began) return began;
-  auto worked = work_and_compare(*session_, {.operations = operations_, .rests = rests_}, *plan_.filesystem);
-  if (!worked) return tl::unexpected(worked.error());
-  failed_operations_ = std::move(worked->failed_operations);
-  if (!worked->findings.empty()) {
-    keep_findings(worked->findings);
-    const oracle::Judgement judgement = oracle::judge_trial({}, worked->findings);
+  TRY(auto worked,
+      work_and_compare(*session_, {.operations = operations_, .rests = rests_}, *plan_.filesystem));
+  failed_operations_ = std::move(worked.failed_operations);
+  if (!worked.findings.empty()) {
+    keep_findings(worked.findings);
+    const oracle::Judgement judgement = oracle::judge_trial({}, worked.findings);
     return stop(judgement.verdict, fmt::format("while it was mounted, after {} operations: {}",
-                                               worked->operations, judgement.summary));
+                                               worked.operations, judgement.summary));
   }
   if (const run::Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
   if (const auto cut = device_->control().request({{"power", "cut"}}); !cut) return run::broken(cut.error());
@@ -397,17 +393,15 @@ run::Step<void> TrialRun::look() {
 run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters::LinuxAdapter&) {
   MountReplay seen;
   if (const auto earlier = session_->kernel_log(); !earlier) return tl::unexpected(earlier.error());
-  const auto mounted = mount();
-  if (!mounted) return tl::unexpected(mounted.error());
-  seen.look.mounted = *mounted;
-  exit_code_ = *mounted ? 0 : 1;
-  if (*mounted) {
+  TRY(const auto mounted, mount());
+  seen.look.mounted = mounted;
+  exit_code_ = mounted ? 0 : 1;
+  if (mounted) {
     if (const run::Step<void> unmounted = session_->unmount(); !unmounted)
       return tl::unexpected(unmounted.error());
   }
-  auto kernel = session_->kernel_log();
-  if (!kernel) return tl::unexpected(kernel.error());
-  seen.log = std::move(*kernel);
+  TRY(auto kernel, session_->kernel_log());
+  seen.log = std::move(kernel);
   return seen;
 }
 
@@ -454,10 +448,9 @@ Result<std::vector<oracle::Finding>> TrialRun::findings_in(std::optional<std::si
   if (!recovery_.state().mounted) return std::vector<oracle::Finding>();
   if (campaign_.cut_after_unmount)
     return differences(operations_, failed_operations_, *plan_.filesystem, recovery_.tree());
-  const auto oracle = oracle::Oracle::follow(
-      operations_, {.promises = plan_.filesystem->promises, .failed_operations = failed_operations_});
-  if (!oracle) return pass_on(oracle);
-  return oracle->judge(persisted, recovery_.tree());
+  TRY(const auto oracle, oracle::Oracle::follow(operations_, {.promises = plan_.filesystem->promises,
+                                                              .failed_operations = failed_operations_}));
+  return oracle.judge(persisted, recovery_.tree());
 }
 
 void TrialRun::keep_findings(const std::vector<oracle::Finding>& findings) {

@@ -9,10 +9,10 @@
 #include <set>
 #include <unordered_map>
 
-#include "harness/explorer/guests/array_cut.h"
 #include "harness/explorer/explain/block_kind.h"
-#include "harness/explorer/guests/known_disks.h"
 #include "harness/explorer/explain/lost_writes.h"
+#include "harness/explorer/guests/array_cut.h"
+#include "harness/explorer/guests/known_disks.h"
 #include "harness/workload/stamp.h"
 #include "plugin/record/recording.h"
 #include "plugin/record/used_disk.h"
@@ -82,9 +82,9 @@ class Timeline {
       : run_(run), options_(options), names_(options.operations) {}
 
   Result<CrashPage> make() {
-    if (const auto read = read_events(); !read) return pass_on(read);
+    TRY(read_events());
     cover_by_flushes();
-    if (const auto told = tell_blocks(); !told) return pass_on(told);
+    TRY(tell_blocks());
     page_.events = run_.events();
     page_.first_event = options_.from_event;
     page_.last_event = options_.to_event == 0 ? run_.events() : options_.to_event;
@@ -95,13 +95,12 @@ class Timeline {
       page_.findings.push_back({std::string(oracle::name(finding.kind)),
                                 std::string(oracle::name(finding.tier)), finding.path, finding.expected,
                                 finding.found});
-    if (const auto told = tell_states(); !told) return pass_on(told);
+    TRY(tell_states());
     recovery_after_cut();
     if (options_.hardware) {
-      auto recorded = recorded_series(run_, options_.hardware);
-      if (!recorded) return pass_on(recorded);
-      page_.series = std::move(recorded->series);
-      page_.series_notes = std::move(recorded->notes);
+      TRY(auto recorded, recorded_series(run_, options_.hardware));
+      page_.series = std::move(recorded.series);
+      page_.series_notes = std::move(recorded.notes);
     }
     return std::move(page_);
   }
@@ -116,14 +115,12 @@ class Timeline {
   Result<void> read_events() {
     for (const record::RecordedDevice& device : run_.header().devices)
       page_.devices.push_back({device.name, device.profile, device.medium});
-    auto reader = record::RecordingReader::open(run_.path());
-    if (!reader) return pass_on(reader);
+    TRY(auto reader, record::RecordingReader::open(run_.path()));
     std::size_t left_out = 0;
     for (std::uint64_t ordinal = 0; ordinal < run_.events(); ++ordinal) {
-      const auto event = reader->next(record::PayloadUse::pass_over);
-      if (!event) return pass_on(event);
-      if (!*event) break;
-      if (!take(**event, {ordinal, (*event)->at})) ++left_out;
+      TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+      if (!event) break;
+      if (!take(*event, {ordinal, event->at})) ++left_out;
     }
     if (left_out > 0)
       page_.left_out.push_back(
@@ -252,8 +249,7 @@ class Timeline {
   }
 
   Result<void> tell_blocks() {
-    const auto reader = record::RecordingReader::open(run_.path());
-    if (!reader) return pass_on(reader);
+    TRY(const auto reader, record::RecordingReader::open(run_.path()));
     std::vector<model::DeviceId> devices;
     for (const TimelineRequest& request : page_.requests) {
       const auto device = static_cast<model::DeviceId>(request.device);
@@ -264,8 +260,7 @@ class Timeline {
     if (!known) return pass_on(known);
     disks_ = *std::move(known);
     page_.filesystem_type = disks_.type();
-    for (std::size_t i = 0; i < page_.requests.size(); ++i)
-      if (const auto told = tell_block(*reader, i); !told) return told;
+    for (std::size_t i = 0; i < page_.requests.size(); ++i) TRY(tell_block(reader, i));
     return {};
   }
 
@@ -281,14 +276,13 @@ class Timeline {
                                                                : "bytes that were not recorded";
       return {};
     }
-    const auto data = described_bytes(reader, bytes_at_[i], request.sectors);
-    if (!data) return pass_on(data);
+    TRY(const auto data, described_bytes(reader, bytes_at_[i], request.sectors));
     const KnownDisk disk = disks_.at(static_cast<model::DeviceId>(request.device), request.submitted.event);
-    BlockKind kind = kind_of_write(disk, request.lba, *data);
+    BlockKind kind = kind_of_write(disk, request.lba, data);
     request.block = kind.block;
     request.what = std::move(kind.what);
-    for (std::size_t at = 0; at < report::kShownBytes; ++at) request.bytes += static_cast<char>((*data)[at]);
-    tell_file(request, *data,
+    for (std::size_t at = 0; at < report::kShownBytes; ++at) request.bytes += static_cast<char>(data[at]);
+    tell_file(request, data,
               disk.history != nullptr ? disk.history->files(disk.request, request.lba, request.sectors)
                                       : std::vector<std::string>{});
     return {};
@@ -349,13 +343,11 @@ class Timeline {
       judged.resize(options_.states_most);
     }
     for (const JudgedState& each : judged) {
-      const auto state = states::parse_crash_state(each.name);
-      if (!state) return pass_on(state);
-      if (state->event > run_.events()) return fail(each.name, "is not a state of " + run_.path().string());
+      TRY(const auto state, states::parse_crash_state(each.name));
+      if (state.event > run_.events()) return fail(each.name, "is not a state of " + run_.path().string());
       if (options_.state && each.name == shown) page_.shown = page_.states.size();
-      auto told = tell_state(each, *state);
-      if (!told) return pass_on(told);
-      page_.states.push_back(std::move(*told));
+      TRY(auto told, tell_state(each, state));
+      page_.states.push_back(std::move(told));
     }
     return {};
   }
@@ -395,9 +387,8 @@ class Timeline {
       }
       return told;
     }
-    const auto lost = lost_writes(run_, state, disks_);
-    if (!lost) return pass_on(lost);
-    for (const LostWrite& each : lost->writes) {
+    TRY(const auto lost, lost_writes(run_, state, disks_));
+    for (const LostWrite& each : lost.writes) {
       const auto device = std::ranges::find(run_.header().devices, each.disk, &record::RecordedDevice::name);
       const auto id = each.disk.empty()
                           ? run_.devices_of(state).front()

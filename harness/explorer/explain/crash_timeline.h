@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/explorer/guests/check_state.h"
 #include "harness/explorer/explain/recorded_series.h"
+#include "harness/explorer/guests/check_state.h"
 #include "results/report/crash/crash_page.h"
 
 namespace headcrash::explorer {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/explorer/guests/array_cut.h"
 #include "harness/explorer/explain/lost_writes.h"
+#include "harness/explorer/guests/array_cut.h"
 
 namespace headcrash::explorer {
 namespace {
@@ -249,13 +249,11 @@ class FailureText {
 
 Result<std::string> failure_text(const DescribedFailure& of) {
   if (of.run->header().of_array()) {
-    auto cut = array_cut(*of.run, of.state, kMemberWritesShown);
-    if (!cut) return pass_on(cut);
-    return FailureText(of, std::move(*cut)).text();
+    TRY(auto cut, array_cut(*of.run, of.state, kMemberWritesShown));
+    return FailureText(of, std::move(cut)).text();
   }
-  auto lost = lost_writes(*of.run, of.state, of.filesystem->type);
-  if (!lost) return pass_on(lost);
-  return FailureText(of, std::move(*lost)).text();
+  TRY(auto lost, lost_writes(*of.run, of.state, of.filesystem->type));
+  return FailureText(of, std::move(lost)).text();
 }
 
 }  // namespace headcrash::explorer

@@ -4,9 +4,9 @@
 
 #include <sstream>
 
-#include "harness/explorer/guests/array_cut.h"
 #include "harness/explorer/explain/block_kind.h"
 #include "harness/explorer/explain/lost_writes.h"
+#include "harness/explorer/guests/array_cut.h"
 #include "harness/explorer/testing/recorded_disk.h"
 #include "plugin/base/random.h"
 

@@ -48,7 +48,7 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
   std::vector<std::byte> bytes(
       std::min<std::size_t>(kComparedBytes, std::size_t{write.sectors} * model::kSectorBytes));
   if (write.op != model::Op::write) return bytes;
-  if (const auto read = reader.read_at(write.bytes_at, bytes); !read) return pass_on(read);
+  TRY(reader.read_at(write.bytes_at, bytes));
   return bytes;
 }
 
@@ -57,23 +57,20 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
 Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& physical) {
   std::map<model::DeviceId, states::StateImage> images;
   for (const model::DeviceId device : run.devices_of(physical)) {
-    auto image = run.image(physical, device);
-    if (!image) return pass_on(image);
-    images.emplace(device, std::move(*image));
+    TRY(auto image, run.image(physical, device));
+    images.emplace(device, std::move(image));
   }
-  const auto reader = record::RecordingReader::open(run.path());
-  if (!reader) return pass_on(reader);
+  TRY(const auto reader, record::RecordingReader::open(run.path()));
   SentWrites missing;
   for (SentWrite one : unflushed_writes(run, physical)) {
     const RecordedWrite* write = one.write;
-    const auto sent = sent_bytes(*reader, *write);
-    if (!sent) return pass_on(sent);
-    std::vector<std::byte> held(sent->size());
-    if (const auto read = images.at(one.device).read(write->lba, held); !read) return pass_on(read);
+    TRY(const auto sent, sent_bytes(reader, *write));
+    std::vector<std::byte> held(sent.size());
+    TRY(images.at(one.device).read(write->lba, held));
     std::vector<std::uint32_t> there;
     for (std::uint32_t i = 0; i < held.size() / model::kSectorBytes; ++i) {
       const auto at = static_cast<std::ptrdiff_t>(std::size_t{i} * model::kSectorBytes);
-      if (std::equal(held.begin() + at, held.begin() + at + model::kSectorBytes, sent->begin() + at))
+      if (std::equal(held.begin() + at, held.begin() + at + model::kSectorBytes, sent.begin() + at))
         there.push_back(i);
     }
     if (there.size() == write->sectors) continue;
@@ -86,15 +83,13 @@ Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& phy
 /// Times of these events, which RunHistory does not keep.
 Result<std::map<std::uint64_t, model::TimeNs>> times_of(const RunHistory& run,
                                                         std::map<std::uint64_t, model::TimeNs> events) {
-  auto reader = record::RecordingReader::open(run.path());
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, record::RecordingReader::open(run.path()));
   auto wanted = events.begin();
   for (std::uint64_t ordinal = 0; wanted != events.end(); ++ordinal) {
-    const auto event = reader->next(record::PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event) break;
+    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    if (!event) break;
     if (ordinal != wanted->first) continue;
-    wanted->second = (*event)->at;
+    wanted->second = event->at;
     ++wanted;
   }
   return events;
@@ -110,13 +105,12 @@ Result<void> fill_in_times(const RunHistory& run, const CrashState& state, LostW
     if (acked_before_cut(each.write)) events[*each.write.acked_event] = 0;
   }
   if (state.event > 0) events[state.event - 1] = 0;
-  const auto times = times_of(run, std::move(events));
-  if (!times) return pass_on(times);
+  TRY(const auto times, times_of(run, std::move(events)));
   for (LostWrite& each : lost.writes) {
-    each.submitted_at = times->at(each.write.submitted_event);
-    if (acked_before_cut(each.write)) each.acked_at = times->at(*each.write.acked_event);
+    each.submitted_at = times.at(each.write.submitted_event);
+    if (acked_before_cut(each.write)) each.acked_at = times.at(*each.write.acked_event);
   }
-  if (state.event > 0) lost.cut_at = times->at(state.event - 1);
+  if (state.event > 0) lost.cut_at = times.at(state.event - 1);
   return {};
 }
 
@@ -144,24 +138,21 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, c
   }
   SentWrites missing;
   if (state.base == CrashState::Base::physical) {
-    auto compared = compared_missing(run, state);
-    if (!compared) return pass_on(compared);
-    missing = std::move(*compared);
+    TRY(auto compared, compared_missing(run, state));
+    missing = std::move(compared);
   } else {
     missing = listed_missing(run, state);
   }
   LostWrites lost{.unflushed = unflushed_writes(run, state).size()};
-  const auto reader = record::RecordingReader::open(run.path());
-  if (!reader) return pass_on(reader);
+  TRY(const auto reader, record::RecordingReader::open(run.path()));
   const auto devices = run.devices_of(state);
   for (const auto& [device, write, torn] : missing) {
     LostWrite each{.write = *write, .torn = torn};
     if (devices.size() > 1) each.disk = run.header().devices[device].name;
     if (write->op == model::Op::write) {
-      const auto sent = described_bytes(*reader, write->bytes_at, write->sectors);
-      if (!sent) return pass_on(sent);
+      TRY(const auto sent, described_bytes(reader, write->bytes_at, write->sectors));
       const KnownDisk disk = disks.at(device, write->submitted_event);
-      each.what = describe_write(disk.map->type(), write->lba, *sent, disk);
+      each.what = describe_write(disk.map->type(), write->lba, sent, disk);
     } else {
       each.what = write->op == model::Op::trim ? "trim" : "zeroing";
     }
@@ -174,23 +165,21 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, c
         ++lost.flushes_ignored;
     }
   }
-  if (const auto filled = fill_in_times(run, state, lost); !filled) return pass_on(filled);
+  TRY(fill_in_times(run, state, lost));
   return lost;
 }
 
 Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, std::string_view type) {
-  const auto disks = KnownDisks::read(run, type, run.devices_of(state));
-  if (!disks) return pass_on(disks);
-  return lost_writes(run, state, *disks);
+  TRY(const auto disks, KnownDisks::read(run, type, run.devices_of(state)));
+  return lost_writes(run, state, disks);
 }
 
 Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run, const CrashState& physical) {
-  const auto missing = compared_missing(run, physical);
-  if (!missing) return pass_on(missing);
+  TRY(const auto missing, compared_missing(run, physical));
   const auto devices = run.devices_of(physical);
   CrashState state{
       .base = CrashState::Base::writes, .all_disks = devices.size() > 1, .event = physical.event};
-  for (const auto& [device, write, torn] : *missing) {
+  for (const auto& [device, write, torn] : missing) {
     if (torn) {
       state.torn.push_back(*torn);
     } else {

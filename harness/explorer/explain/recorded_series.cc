@@ -171,15 +171,13 @@ class Series {
   }
 
   Result<RecordedSeries> make() {
-    auto reader = record::RecordingReader::open(run_.path());
-    if (!reader) return pass_on(reader);
+    TRY(auto reader, record::RecordingReader::open(run_.path()));
     for (std::uint64_t ordinal = 0; ordinal < run_.events(); ++ordinal) {
-      const auto event = reader->next(record::PayloadUse::pass_over);
-      if (!event) return pass_on(event);
-      if (!*event) break;
-      if (ordinal == 0) first_ns_ = (*event)->at;
-      last_ns_ = (*event)->at;
-      if (const auto taken = take(*reader, **event, ordinal); !taken) return pass_on(taken);
+      TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+      if (!event) break;
+      if (ordinal == 0) first_ns_ = event->at;
+      last_ns_ = event->at;
+      TRY(take(reader, *event, ordinal));
     }
     return told();
   }
@@ -302,8 +300,7 @@ class Series {
   Result<void> happened(const record::RecordingReader& reader, const Event& event) {
     std::string text(std::min<std::size_t>(event.payload_bytes, kIncidentBytes), '\0');
     if (text.empty()) return {};
-    if (const auto read = reader.read_at(event.bytes_at, std::as_writable_bytes(std::span(text))); !read)
-      return pass_on(read);
+    TRY(reader.read_at(event.bytes_at, std::as_writable_bytes(std::span(text))));
     const auto member = number_after(text, "rebuild of member ");
     if (!member) return {};
     const std::string& array = run_.header().devices[event.device].name;

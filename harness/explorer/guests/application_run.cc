@@ -21,9 +21,8 @@ run::Step<void> put_files(StageGuest& guest, const workload::Application& applic
 
 run::Step<void> prepare_application(StageGuest& guest, const workload::Application& application) {
   for (const std::string& tool : application.tools) {
-    const auto found = guest.exec({"sh", "-c", "command -v " + tool});
-    if (!found) return tl::unexpected(found.error());
-    if (found->exit_code != 0) {
+    TRY(const auto found, guest.exec({"sh", "-c", "command -v " + tool}));
+    if (found.exit_code != 0) {
       return run::stop(
           oracle::Verdict::harness_error,
           fmt::format("the guest has no {}, which {} needs: install it on this host, or name it under "
@@ -31,16 +30,15 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
                       tool, application.name));
     }
   }
-  if (const auto put = put_files(guest, application); !put) return put;
+  TRY(put_files(guest, application));
   auto commands = workload::commands(application.prepare, run::kMountPoint);
   commands.push_back({"sync"});
   for (const auto& argv : commands) {
-    const auto done = guest.exec(argv);
-    if (!done) return tl::unexpected(done.error());
-    if (done->exit_code != 0) {
+    TRY(const auto done, guest.exec(argv));
+    if (done.exit_code != 0) {
       return run::stop(
           oracle::Verdict::harness_error,
-          fmt::format("`prepare` of {} ended with {}: {}", application.name, done->exit_code, done->output));
+          fmt::format("`prepare` of {} ended with {}: {}", application.name, done.exit_code, done.output));
     }
   }
   return {};
@@ -50,20 +48,18 @@ run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdap
                                     const workload::Application& application,
                                     const std::vector<std::string>& told) {
   std::string why;
-  const auto mounted = guest.mount(filesystem, &why);
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (!*mounted)
+  TRY(const auto mounted, guest.mount(filesystem, &why));
+  if (!mounted)
     return run::stop(oracle::Verdict::unmountable,
                      "refused when the application was about to verify: " + why);
   if (const auto put = put_files(guest, application); !put) return tl::unexpected(put.error());
   Verified all;
   for (const auto& argv : workload::commands(application.verify, run::kMountPoint)) {
-    const auto end = guest.verify_application(argv, oracle::verifier_input(told));
-    if (!end) return tl::unexpected(end.error());
-    auto findings = oracle::application_findings(*end);
+    TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(told)));
+    auto findings = oracle::application_findings(end);
     if (!findings) return run::broken(findings.error());
     all.findings.insert(all.findings.end(), findings->begin(), findings->end());
-    const std::string permitted = oracle::permitted_losses(end->output);
+    const std::string permitted = oracle::permitted_losses(end.output);
     if (!permitted.empty())
       all.permitted += fmt::format("{}{}", all.permitted.empty() ? "" : "; ", permitted);
   }
@@ -89,9 +85,8 @@ Result<std::optional<workload::Application>> read_application(const std::filesys
   std::ifstream file(application_file(recording), std::ios::binary);
   std::string origin;
   if (!std::getline(file, origin)) return std::nullopt;
-  auto application = workload::load_application(origin);
-  if (!application) return pass_on(application);
-  return std::optional(std::move(*application));
+  TRY(auto application, workload::load_application(origin));
+  return std::optional(std::move(application));
 }
 
 }  // namespace headcrash::explorer

@@ -9,21 +9,17 @@ using states::CrashState;
 using states::RunHistory;
 
 Result<ArrayCut> array_cut(const RunHistory& run, const CrashState& state, std::size_t done_most) {
-  auto reader = record::RecordingReader::open(run.path());
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, record::RecordingReader::open(run.path()));
   const auto& devices = run.header().devices;
   ArrayCut cut;
   for (std::uint64_t ordinal = 0; ordinal < state.event; ++ordinal) {
-    const auto event = reader->next(record::PayloadUse::pass_over);
-    if (!event) return pass_on(event);
-    if (!*event) break;
-    cut.cut_at = (*event)->at;
-    if ((*event)->kind != record::Kind::media || (*event)->device >= devices.size()) continue;
-    const MemberWrite write{devices[(*event)->device].name, ordinal, (*event)->lba, (*event)->sectors,
-                            (*event)->at};
-    const bool stopped = std::ranges::any_of(state.stopped, [&](const auto& one) {
-      return one.first == (*event)->device && ordinal >= one.second;
-    });
+    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    if (!event) break;
+    cut.cut_at = event->at;
+    if (event->kind != record::Kind::media || event->device >= devices.size()) continue;
+    const MemberWrite write{devices[event->device].name, ordinal, event->lba, event->sectors, event->at};
+    const bool stopped = std::ranges::any_of(
+        state.stopped, [&](const auto& one) { return one.first == event->device && ordinal >= one.second; });
     if (stopped) {
       cut.lost.push_back(write);
       continue;

@@ -179,18 +179,15 @@ run::Step<void> StateCheck::mount_first() {
   first.mount_options += (first.mount_options.empty() ? "" : ",") + first.first_mount_options;
   std::string refusal;
   if (first.first_mount_recovers) {
-    auto seen = guest_.inspect(first, {});
-    if (!seen) return tl::unexpected(seen.error());
-    refusal = seen->first.refusal;
-    if (seen->first.mounted) first_tree_ = std::move(seen->tree);
+    TRY(auto seen, guest_.inspect(first, {}));
+    refusal = seen.first.refusal;
+    if (seen.first.mounted) first_tree_ = std::move(seen.tree);
     log(fmt::format("guest: first mount, {}{}\n{}", first.first_mount_options,
-                    seen->first.mounted ? "" : " refused", seen->log));
+                    seen.first.mounted ? "" : " refused", seen.log));
   } else {
-    const auto mounted = guest_.mount(first, &refusal);
-    if (!mounted) return tl::unexpected(mounted.error());
-    if (*mounted)
-      if (const auto unmounted = guest_.unmount(); !unmounted) return unmounted;
-    log(fmt::format("guest: first mount, {}{}\n", first.first_mount_options, *mounted ? "" : " refused"));
+    TRY(const auto mounted, guest_.mount(first, &refusal));
+    if (mounted) TRY(guest_.unmount());
+    log(fmt::format("guest: first mount, {}{}\n", first.first_mount_options, mounted ? "" : " refused"));
   }
   first_refusal_ = refusal;
   ms(StepKind::mount) += watch.ms();
@@ -199,21 +196,19 @@ run::Step<void> StateCheck::mount_first() {
 
 /// Of one disk of the state.
 Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten unwritten) const {
-  const auto image = checker_.run_->image(state_, device);
-  if (!image) return pass_on(image);
-  return private_copy(*image, unwritten);
+  TRY(const auto image, checker_.run_->image(state_, device));
+  return private_copy(image, unwritten);
 }
 
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
   // A journal is replayed before anything else is believed. Without one an inode can be on the disk and its indirect block
   // not yet: what lies there instead, on a used disk, is what fsck has to see.
-  auto copy =
-      copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes : Unwritten::as_on_the_disk);
-  if (!copy) return pass_on(copy);
+  TRY(auto copy,
+      copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes : Unwritten::as_on_the_disk));
   if (filesystem_.log_size_bytes == 0) {
     copy_ms = watch.ms();
-    replayed_copy_ = std::move(*copy);
+    replayed_copy_ = std::move(copy);
     return host_check(filesystem_, replayed_copy_);
   }
   const auto& disks = checker_.run_->disks();
@@ -221,7 +216,7 @@ Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const auto log_copy = copy_of(disks[1]);
   copy_ms = watch.ms();
   if (!log_copy) return pass_on(log_copy);
-  return host_check(filesystem_, *copy, kHostLimit, &*log_copy);
+  return host_check(filesystem_, copy, kHostLimit, &*log_copy);
 }
 
 /// False: it could not be done there.
@@ -294,11 +289,10 @@ run::Step<void> StateCheck::replay_in_guest() {
 
 run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
     const adapters::LinuxAdapter& filesystem) {
-  auto seen = guest_.inspect(filesystem, {});
-  if (!seen) return tl::unexpected(seen.error());
+  TRY(auto seen, guest_.inspect(filesystem, {}));
   MountReplay replay{
-      .look = seen->first, .verify_ms = seen->verify_ms, .tree = std::nullopt, .log = std::move(seen->log)};
-  if (seen->first.mounted) replay.tree = std::move(seen->tree);
+      .look = seen.first, .verify_ms = seen.verify_ms, .tree = std::nullopt, .log = std::move(seen.log)};
+  if (seen.first.mounted) replay.tree = std::move(seen.tree);
   return replay;
 }
 
@@ -306,8 +300,7 @@ run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
 run::Step<void> StateCheck::repair_in_guest() {
   if (stage_as_cut_ && recovery_.state().check_found_damage && !filesystem_.repair.argv.empty()) {
     stage_as_cut_ = false;
-    const auto replayed = recovery_.exec(filesystem_.replay, StepKind::repair);
-    if (!replayed) return tl::unexpected(replayed.error());
+    TRY(recovery_.exec(filesystem_.replay, StepKind::repair));
   }
   return recovery_.repair();
 }
@@ -320,8 +313,7 @@ run::Step<void> StateCheck::look_after_replay() {
   stage_as_cut_ = false;
   recovery_.state().refused_as_cut = true;
   log("the kernel refused the state as the cut left it; replaying it first\n");
-  const auto replayed = recovery_.exec(filesystem_.replay, StepKind::replay);
-  if (!replayed) return tl::unexpected(replayed.error());
+  TRY(recovery_.exec(filesystem_.replay, StepKind::replay));
   return recovery_.look();
 }
 

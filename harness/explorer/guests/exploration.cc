@@ -133,12 +133,10 @@ Result<ExplorationResult> Exploration::run() {
   if (recoveries && !claim)
     return fail(workload_.recording.string(), "is explored by another process with the strategy recovery",
                 "wait until that one has ended, or explore a copy in another folder");
-  auto run = states::RunHistory::load(workload_.recording);
-  if (!run) return pass_on(run);
-  run_ = *run;
-  auto checker = StateChecker::create(filesystem_, workload_, run_);
-  if (!checker) return pass_on(checker);
-  checker_ = std::move(*checker);
+  TRY(auto run, states::RunHistory::load(workload_.recording));
+  run_ = run;
+  TRY(auto checker, StateChecker::create(filesystem_, workload_, run_));
+  checker_ = std::move(checker);
   result_.judged = checker_->judges_content();
 
   states::ExploreOptions explore = options_.explore;
@@ -153,7 +151,7 @@ Result<ExplorationResult> Exploration::run() {
   if (explore.strategies.empty())
     explore.strategies = {guests_[0]->machine().is_array() ? Strategy::physical : Strategy::prefix};
   if (asked > 1) explore.budget -= std::min(recovery_budget, explore.budget);
-  if (const auto explored = explore_workload(explore); !explored) return pass_on(explored);
+  TRY(explore_workload(explore));
   if (recoveries && !stopped()) explore_recoveries(recovery_budget);
   if (error_) return tl::unexpected(*error_);
   for (const StageGuest* guest : guests_) result_.restores += guest->restores();
@@ -162,9 +160,8 @@ Result<ExplorationResult> Exploration::run() {
 }
 
 Result<void> Exploration::explore_workload(const states::ExploreOptions& explore) {
-  auto explorer = states::StateEnumerator::create(run_, explore);
-  if (!explorer) return pass_on(explorer);
-  Source source(std::move(*explorer), *checker_);
+  TRY(auto explorer, states::StateEnumerator::create(run_, explore));
+  Source source(std::move(explorer), *checker_);
   on_all_guests([&](StageGuest& guest) { work(guest, source, std::nullopt); });
   result_.coverage = source.coverage();
   result_.generate_ms += source.generate_ms();

@@ -44,7 +44,7 @@ struct ProgramEnd {
 };
 
 std::string tail_of(int file) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file, &status) != 0) return {};
   const auto size = static_cast<std::size_t>(status.st_size);
   std::string text(std::min(size, kOutputBytes), '\0');
@@ -57,20 +57,20 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
                                 const base::Descriptor* log, std::chrono::milliseconds limit) {
   const base::Descriptor output(::memfd_create("output", MFD_CLOEXEC));
   if (!output.is_open()) return fail(argv.at(0), "no file for its output: " + reason());
-  struct stat status {};
+  struct stat status{};
   if (::fstat(copy.get(), &status) != 0) return fail(argv.at(0), "no image: " + reason());
   std::vector<int> inherit{copy.get()};
   if (log != nullptr) inherit.push_back(log->get());
-  const auto started = base::Process::start(
-      {.argv = argv,
-       .output = output.get(),
-       .errors = output.get(),
-       .inherit = inherit,
-       .confinement = base::Confinement{.cpu = std::chrono::ceil<std::chrono::seconds>(limit),
-                                        .memory_bytes = kMemoryBytes,
-                                        .file_bytes = static_cast<std::uint64_t>(status.st_size)}});
-  if (!started) return pass_on(started);
-  const auto exit_code = started->wait(limit);
+  TRY(const auto started,
+      base::Process::start(
+          {.argv = argv,
+           .output = output.get(),
+           .errors = output.get(),
+           .inherit = inherit,
+           .confinement = base::Confinement{.cpu = std::chrono::ceil<std::chrono::seconds>(limit),
+                                            .memory_bytes = kMemoryBytes,
+                                            .file_bytes = static_cast<std::uint64_t>(status.st_size)}}));
+  const auto exit_code = started.wait(limit);
   if (!exit_code) return fail(argv.at(0), fmt::format("did not end within {} ms on the host", limit.count()));
   if (*exit_code >= kKilled) return fail(argv.at(0), fmt::format("was killed on the host ({})", *exit_code));
   return ProgramEnd{*exit_code, tail_of(output.get())};
@@ -116,13 +116,12 @@ bool host_can_check(const adapters::LinuxAdapter& filesystem) {
 Result<base::Descriptor> private_copy(const states::StateImage& image, Unwritten unwritten) {
   auto file = make_sparse_file(image.sectors() * kSectorBytes);
   if (!file) return file;
-  const Result<void> copied = visit_pieces(
+  TRY(visit_pieces(
       image,
       [&](std::uint64_t offset, std::span<const std::byte> bytes) {
         return put_sparse(*file, offset, bytes);
       },
-      unwritten);
-  if (!copied) return pass_on(copied);
+      unwritten));
   return file;
 }
 
@@ -140,14 +139,12 @@ Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const bas
     return end;
   };
   if (!filesystem.replay_by_mount && !filesystem.replay.argv.empty()) {
-    const Result<ProgramEnd> replayed = run(filesystem.replay.argv, found.replay_ms);
-    if (!replayed) return pass_on(replayed);
-    found.replayed = filesystem.shows_replay(replayed->output);
-    found.found_damage = filesystem.shows_damage(replayed->output);
+    TRY(const auto replayed, run(filesystem.replay.argv, found.replay_ms));
+    found.replayed = filesystem.shows_replay(replayed.output);
+    found.found_damage = filesystem.shows_damage(replayed.output);
   }
-  const Result<ProgramEnd> checked = run(filesystem.check.argv, found.check_ms);
-  if (!checked) return pass_on(checked);
-  found.found_damage = found.found_damage || !filesystem.check.good(checked->exit_code);
+  TRY(const auto checked, run(filesystem.check.argv, found.check_ms));
+  found.found_damage = found.found_damage || !filesystem.check.good(checked.exit_code);
   return found;
 }
 

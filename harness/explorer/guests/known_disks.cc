@@ -43,9 +43,8 @@ Result<void> tell(ExtHistory& history, const RunHistory& run, model::DeviceId de
     if (write.op != model::Op::write) {
       history.zero(write.lba, write.sectors);
     } else if (write.bytes_at != 0) {
-      const auto data = described_bytes(reader, write.bytes_at, write.sectors);
-      if (!data) return pass_on(data);
-      history.write(write.submitted_event, write.lba, *data);
+      TRY(const auto data, described_bytes(reader, write.bytes_at, write.sectors));
+      history.write(write.submitted_event, write.lba, data);
     }
   }
   return {};
@@ -57,14 +56,13 @@ Result<std::vector<std::byte>> described_bytes(const record::RecordingReader& re
                                                std::uint32_t sectors) {
   std::vector<std::byte> bytes(
       std::min<std::size_t>(std::size_t{sectors} * model::kSectorBytes, kDescribedBytes));
-  if (const auto read = reader.read_at(bytes_at, bytes); !read) return pass_on(read);
+  TRY(reader.read_at(bytes_at, bytes));
   return bytes;
 }
 
 Result<KnownDisks> KnownDisks::read(const RunHistory& run, std::string_view type,
                                     const std::vector<model::DeviceId>& devices) {
-  const auto reader = record::RecordingReader::open(run.path());
-  if (!reader) return pass_on(reader);
+  TRY(const auto reader, record::RecordingReader::open(run.path()));
   KnownDisks known;
   for (const model::DeviceId device : devices) {
     const Image before = image_before(run, device);
@@ -74,7 +72,7 @@ Result<KnownDisks> KnownDisks::read(const RunHistory& run, std::string_view type
               std::nullopt};
     if (disk.map.ext()) {
       disk.history.emplace(*disk.map.ext(), reader_of(before, run.path().string()));
-      if (const auto told = tell(*disk.history, run, device, *reader); !told) return pass_on(told);
+      TRY(tell(*disk.history, run, device, reader));
     }
     known.disks_.emplace(device, std::move(disk));
   }

@@ -6,21 +6,18 @@
 namespace headcrash::explorer {
 
 Result<std::unique_ptr<Lab>> Lab::start(std::size_t guests, const StageGuestOptions& options) {
-  auto made = base::ScratchFolder::make();
-  if (!made) return pass_on(made);
-  std::unique_ptr<Lab> lab(new Lab(std::move(*made)));
-  auto server =
-      device::StateServer::start(guests, lab->scratch(), options.accelerator == vm::Accelerator::user_mode);
-  if (!server) return pass_on(server);
-  lab->server_ = std::move(*server);
+  TRY(auto made, base::ScratchFolder::make());
+  std::unique_ptr<Lab> lab(new Lab(std::move(made)));
+  TRY(auto server,
+      device::StateServer::start(guests, lab->scratch(), options.accelerator == vm::Accelerator::user_mode));
+  lab->server_ = std::move(server);
   for (std::size_t i = 0; i < guests; ++i) {
     const std::filesystem::path scratch = lab->scratch() / fmt::format("guest-{}", i);
     std::error_code error;
     std::filesystem::create_directories(scratch, error);
     if (error) return fail(scratch.string(), error.message(), "make the temporary folder writable");
-    auto guest = StageGuest::start(*lab->server_, i, options, scratch);
-    if (!guest) return pass_on(guest);
-    lab->guests_.push_back(std::move(*guest));
+    TRY(auto guest, StageGuest::start(*lab->server_, i, options, scratch));
+    lab->guests_.push_back(std::move(guest));
   }
   return lab;
 }

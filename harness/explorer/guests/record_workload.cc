@@ -36,21 +36,17 @@ struct Bounds {
 };
 
 Result<Bounds> find_bounds(const fs::path& recording) {
-  Result<record::RecordingReader> reader = record::RecordingReader::open(recording);
-  if (!reader) return pass_on(reader);
+  TRY(auto reader, record::RecordingReader::open(recording));
   Bounds bounds;
   std::optional<std::uint64_t> end;
   std::uint64_t ordinal = 0;
   for (;; ++ordinal) {
-    const auto event = reader->next();
-    if (!event) return pass_on(event);
-    if (!*event) break;
+    TRY(const auto event, reader.next());
+    if (!event) break;
     // The power cut of a campaign's trial ends its workload; what follows is the recovery.
-    if ((*event)->kind == record::Kind::power && (*event)->detail == 0 && bounds.from > 0 && !end)
-      end = ordinal;
-    if ((*event)->kind != record::Kind::mark) continue;
-    const std::string_view text(reinterpret_cast<const char*>((*event)->payload.data()),
-                                (*event)->payload.size());
+    if (event->kind == record::Kind::power && event->detail == 0 && bounds.from > 0 && !end) end = ordinal;
+    if (event->kind != record::Kind::mark) continue;
+    const std::string_view text(reinterpret_cast<const char*>(event->payload.data()), event->payload.size());
     if (text == kBeginMark) bounds.from = ordinal + 1;
     if (const auto operation = workload::parse_persisted_mark(text)) bounds.persisted.push_back(*operation);
     if (text == kEndMark && !end) end = ordinal;
@@ -77,17 +73,15 @@ Result<void> read_operations(RecordedWorkload& workload) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file) return fail(path.string(), "cannot be read");
-  auto operations = workload::parse_operations(text, path.string());
-  if (!operations) return pass_on(operations);
-  workload.operations = std::move(*operations);
+  TRY(auto operations, workload::parse_operations(text, path.string()));
+  workload.operations = std::move(operations);
   std::string_view rest = text;
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (!line.starts_with(kFailedWord) && !line.starts_with(kEarlierFailedWord)) continue;
-    const auto failed = parse_failed_operation(line, fmt::format("{}:{}", path.string(), number));
-    if (!failed) return pass_on(failed);
-    workload.failed_operations.push_back(*failed);
+    TRY(const auto failed, parse_failed_operation(line, fmt::format("{}:{}", path.string(), number)));
+    workload.failed_operations.push_back(failed);
   }
   return {};
 }
@@ -109,16 +103,14 @@ Result<void> check_size_of_request(const std::vector<workload::Operation>& opera
 
 Result<void> check_list(const std::string& text, const std::string& file_name,
                         const adapters::Promises& promises) {
-  auto operations = workload::parse_operations(text, file_name);
-  if (!operations) return pass_on(operations);
-  if (const auto fits = check_size_of_request(*operations, file_name); !fits) return fits;
+  TRY(auto operations, workload::parse_operations(text, file_name));
+  TRY(check_size_of_request(operations, file_name));
   // What a crash in the list leaves is not known before it.
   const auto crash =
-      std::ranges::find(*operations, workload::Operation::Kind::crash, &workload::Operation::kind);
-  operations->erase(crash, operations->end());
-  const auto followed = oracle::Oracle::follow(
-      *operations, {.promises = promises, .subjects = workload::subjects_of(text, file_name)});
-  if (!followed) return pass_on(followed);
+      std::ranges::find(operations, workload::Operation::Kind::crash, &workload::Operation::kind);
+  operations.erase(crash, operations.end());
+  TRY(oracle::Oracle::follow(operations,
+                             {.promises = promises, .subjects = workload::subjects_of(text, file_name)}));
   return {};
 }
 
@@ -182,25 +174,22 @@ Result<void> write_operations(const RecordedWorkload& workload) {
 
 Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
                                                 std::vector<workload::Operation> operations) {
-  const Result<Bounds> bounds = find_bounds(recording);
-  if (!bounds) return pass_on(bounds);
+  TRY(const auto bounds, find_bounds(recording));
   RecordedWorkload workload{.recording = recording,
                             .operations = std::move(operations),
                             .application = std::nullopt,
-                            .from_event = bounds->from,
-                            .to_event = bounds->to};
+                            .from_event = bounds.from,
+                            .to_event = bounds.to};
   const bool crashes = std::ranges::any_of(workload.operations, [](const workload::Operation& each) {
     return each.kind == workload::Operation::Kind::crash;
   });
   if (crashes)
     return fail(recording.string(), "was made by the operations after the last crash of the list only",
                 "leave the list out: what was done stands beside the recording");
-  if (workload.operations.empty())
-    if (const auto read = read_operations(workload); !read) return pass_on(read);
-  if (const auto belongs = check_belongs(workload, bounds->persisted); !belongs) return pass_on(belongs);
-  auto application = read_application(recording);
-  if (!application) return pass_on(application);
-  workload.application = std::move(*application);
+  if (workload.operations.empty()) TRY(read_operations(workload));
+  TRY(check_belongs(workload, bounds.persisted));
+  TRY(auto application, read_application(recording));
+  workload.application = std::move(application);
   return workload;
 }
 
@@ -211,13 +200,12 @@ run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAda
   device::StageLoad empty = guest.empty_disks();
   empty.used_disk = options.used && !guest.machine().is_array();
   empty.record = fs::absolute(recording);
-  const auto loaded = guest.load(empty);
-  if (!loaded) return tl::unexpected(loaded.error());
-  const auto made = run::with_tool_remedy(guest.exec(run::in_guest(filesystem.mkfs.argv, uuid)), filesystem);
-  if (!made) return tl::unexpected(made.error());
-  if (!filesystem.mkfs.good(made->exit_code)) {
+  TRY(guest.load(empty));
+  TRY(const auto made,
+      run::with_tool_remedy(guest.exec(run::in_guest(filesystem.mkfs.argv, uuid)), filesystem));
+  if (!filesystem.mkfs.good(made.exit_code)) {
     return run::stop(oracle::Verdict::harness_error,
-                     fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
+                     fmt::format("mkfs failed with exit code {}: {}", made.exit_code, made.output));
   }
   const Result<std::uint64_t> events = guest.server().seal(guest.stage());
   if (!events) return run::broken(events.error());
@@ -251,10 +239,9 @@ struct Start {
 /// The fresh file system, or as much as a crash has left of it.
 run::Step<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesystem, bool crashed) {
   std::string why, log;
-  const auto mounted =
-      crashed ? guest.recover_and_mount(filesystem, why, log) : guest.mount(filesystem, &why);
-  if (!mounted) return tl::unexpected(mounted.error());
-  if (*mounted) return {};
+  TRY(const auto mounted,
+      crashed ? guest.recover_and_mount(filesystem, why, log) : guest.mount(filesystem, &why));
+  if (mounted) return {};
   return run::stop(
       crashed ? oracle::Verdict::unmountable : oracle::Verdict::harness_error,
       fmt::format("the {} could not be mounted: {}",
@@ -269,15 +256,14 @@ run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdap
                                     const std::function<run::Step<run::RunOutcome>()>& work) {
   clear_way(recording);
   const FormattedDisk& disk = start.disk;
-  const auto loaded = guest.load({.recording = fs::absolute(disk.recording),
-                                  .state = disk.state,
-                                  .record = fs::absolute(recording),
-                                  .delay_us = guest.machine().is_array() ? 0 : disk.options.delay_us,
-                                  .delay_seed = disk.options.seed,
-                                  .slow = start.slow,
-                                  .slow_us = disk.options.slow_us,
-                                  .faults = guest.machine().faults});
-  if (!loaded) return tl::unexpected(loaded.error());
+  TRY(guest.load({.recording = fs::absolute(disk.recording),
+                  .state = disk.state,
+                  .record = fs::absolute(recording),
+                  .delay_us = guest.machine().is_array() ? 0 : disk.options.delay_us,
+                  .delay_seed = disk.options.seed,
+                  .slow = start.slow,
+                  .slow_us = disk.options.slow_us,
+                  .faults = guest.machine().faults}));
   if (const auto mounted = mount_start(guest, filesystem, start.crashed); !mounted)
     return tl::unexpected(mounted.error());
   if (const auto prepared = prepare(); !prepared) return tl::unexpected(prepared.error());
@@ -286,8 +272,7 @@ run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdap
   const std::size_t stage = guest.stage();
   if (const auto marked = run::as_step(server.mark(stage, std::string(kBeginMark))); !marked)
     return tl::unexpected(marked.error());
-  auto ran = work();
-  if (!ran) return tl::unexpected(ran.error());
+  TRY(auto ran, work());
   if (const auto marked = run::as_step(server.mark(stage, std::string(kEndMark))); !marked)
     return tl::unexpected(marked.error());
   const Result<std::uint64_t> events = server.seal(stage);
@@ -296,18 +281,15 @@ run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdap
 
   const Result<Bounds> bounds = find_bounds(recording);
   if (!bounds) return run::broken(bounds.error());
-  return Ran{std::move(*ran), *bounds};
+  return Ran{std::move(ran), *bounds};
 }
 
 /// What a crash has left, as the list that makes it; nothing of it is lost any more.
 run::Step<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const Start& start) {
-  auto tree = guest.dump();
-  if (!tree) return tl::unexpected(tree.error());
-  auto list = oracle::list_of_tree(*tree, start.list);
+  TRY(auto tree, guest.dump());
+  auto list = oracle::list_of_tree(tree, start.list);
   if (!list) return run::broken(list.error());
-  const auto marked =
-      run::as_step(guest.server().mark(guest.stage(), workload::persisted_mark(list->size() - 1)));
-  if (!marked) return tl::unexpected(marked.error());
+  TRY(run::as_step(guest.server().mark(guest.stage(), workload::persisted_mark(list->size() - 1))));
   return std::move(*list);
 }
 
@@ -317,29 +299,28 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
   std::vector<workload::Operation> list;
   // For the agent, which has the tree before it, joins stand in the places of the operations that would make it.
   std::vector<workload::Operation> sent;
-  const auto ran = record_between_marks(
-      guest, filesystem, start, recording,
-      [&]() -> run::Step<void> {
-        if (start.crashed) {
-          auto base = list_of_start(guest, start);
-          if (!base) return tl::unexpected(base.error());
-          list = std::move(*base);
-          sent.assign(list.size(), {.kind = workload::Operation::Kind::join});
-        }
-        list.insert(list.end(), operations.begin(), operations.end());
-        sent.insert(sent.end(), operations.begin(), operations.end());
-        return {};
-      },
-      [&] { return guest.run(sent, start.failed_before); });
-  if (!ran) return tl::unexpected(ran.error());
-  list.resize(std::min(ran->outcome.done, list.size()));  // what follows a failed operation was not executed
+  TRY(const auto ran, record_between_marks(
+                          guest, filesystem, start, recording,
+                          [&]() -> run::Step<void> {
+                            if (start.crashed) {
+                              auto base = list_of_start(guest, start);
+                              if (!base) return tl::unexpected(base.error());
+                              list = std::move(*base);
+                              sent.assign(list.size(), {.kind = workload::Operation::Kind::join});
+                            }
+                            list.insert(list.end(), operations.begin(), operations.end());
+                            sent.insert(sent.end(), operations.begin(), operations.end());
+                            return {};
+                          },
+                          [&] { return guest.run(sent, start.failed_before); }));
+  list.resize(std::min(ran.outcome.done, list.size()));  // what follows a failed operation was not executed
   RecordedWorkload workload{.recording = recording,
                             .operations = std::move(list),
                             .application = std::nullopt,
-                            .failed_operations = ran->outcome.failed_operations,
-                            .from_event = ran->bounds.from,
-                            .to_event = ran->bounds.to,
-                            .failure = ran->outcome.failure};
+                            .failed_operations = ran.outcome.failed_operations,
+                            .from_event = ran.bounds.from,
+                            .to_event = ran.bounds.to,
+                            .failure = ran.outcome.failure};
   if (const auto written = run::as_step(write_operations(workload)); !written)
     return tl::unexpected(written.error());
   return workload;
@@ -406,9 +387,8 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::L
       return record_leg(guest, filesystem, from, rest.first(length), leg_recording(recording, number));
     });
     if (!leg || leg->failure) return leg;
-    const auto state = crash_after(guest, filesystem, *leg, crash->target);
-    if (!state) return tl::unexpected(state.error());
-    start.disk = {.recording = leg->recording, .state = *state, .options = disk.options};
+    TRY(const auto state, crash_after(guest, filesystem, *leg, crash->target));
+    start.disk = {.recording = leg->recording, .state = state, .options = disk.options};
     start.crashed = true;
     // What was there may be gone, as after an operation that was skipped.
     start.failed_before.emplace_back();
@@ -422,17 +402,17 @@ run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters
                                                const fs::path& recording) {
   return record_slowly(
       guest, filesystem, {.disk = disk}, [&](const Start& from) -> run::Step<RecordedWorkload> {
-        const auto ran = record_between_marks(
-            guest, filesystem, from, recording, [&] { return prepare_application(guest, application); },
-            [&] { return guest.run_application(application); });
-        if (!ran) return tl::unexpected(ran.error());
+        TRY(const auto ran,
+            record_between_marks(
+                guest, filesystem, from, recording, [&] { return prepare_application(guest, application); },
+                [&] { return guest.run_application(application); }));
         RecordedWorkload workload{.recording = recording,
                                   .operations = {},
                                   .application = application,
                                   .failed_operations = {},
-                                  .from_event = ran->bounds.from,
-                                  .to_event = ran->bounds.to,
-                                  .failure = ran->outcome.failure};
+                                  .from_event = ran.bounds.from,
+                                  .to_event = ran.bounds.to,
+                                  .failure = ran.outcome.failure};
         if (const auto written = run::as_step(write_application_name(recording, application)); !written)
           return tl::unexpected(written.error());
         return workload;

@@ -15,19 +15,15 @@ Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::s
                                   std::string_view kind, std::uint64_t from, std::uint64_t to) {
   constexpr std::size_t kNamedMost = 12;
   constexpr std::size_t kPlacesMost = 4096;  // plugin/servers/nbd/CONTROL.md, "slow"
-  const auto run = states::RunHistory::load(recording);
-  if (!run) return pass_on(run);
-  const auto disks = KnownDisks::read(**run, type, {0});
-  if (!disks) return pass_on(disks);
-  const auto reader = record::RecordingReader::open(recording);
-  if (!reader) return pass_on(reader);
+  TRY(const auto run, states::RunHistory::load(recording));
+  TRY(const auto disks, KnownDisks::read(*run, type, {0}));
+  TRY(const auto reader, record::RecordingReader::open(recording));
   std::set<SlowPlaces::value_type> places;
   std::set<std::string> others;
-  for (const states::RecordedWrite& write : (*run)->writes(0)) {
+  for (const states::RecordedWrite& write : run->writes(0)) {
     if (write.op != model::Op::write || write.submitted_event < from || write.submitted_event >= to) continue;
-    const auto bytes = described_bytes(*reader, write.bytes_at, write.sectors);
-    if (!bytes) return pass_on(bytes);
-    const std::string what = kind_of_write(disks->at(0, write.submitted_event), write.lba, *bytes).what;
+    TRY(const auto bytes, described_bytes(reader, write.bytes_at, write.sectors));
+    const std::string what = kind_of_write(disks.at(0, write.submitted_event), write.lba, bytes).what;
     if (what.find(kind) == std::string::npos)
       others.insert(what);
     else

@@ -73,7 +73,7 @@ Result<void> see_written_zeroes(const states::StateImage& image, const base::Des
       data += static_cast<off_t>(bytes);
       if (!base::all_zero(now.subspan(at, bytes)) || !is_unwritten(image, lba, bytes / model::kSectorBytes))
         continue;
-      if (const auto read = image.read(lba, old.subspan(at, bytes)); !read) return read;
+      TRY(image.read(lba, old.subspan(at, bytes)));
     }
     data = ::lseek(file.get(), hole, SEEK_DATA);
   }
@@ -91,7 +91,7 @@ Result<void> visit_unequal_blocks(std::span<const std::byte> old, std::span<cons
     const bool same = equal(at);
     while (at < now.size() && equal(at) == same) at += std::min(kHoleBytes, now.size() - at);
     if (same) continue;
-    if (const auto done = on_piece(offset + first, now.subspan(first, at - first)); !done) return done;
+    TRY(on_piece(offset + first, now.subspan(first, at - first)));
   }
   return {};
 }
@@ -153,13 +153,12 @@ Result<void> visit_changes(const states::StateImage& image, const base::Descript
     now.resize(old.size());
     const bool zeroes = unwritten == Unwritten::zeroes;
     if (zeroes && is_unwritten(image, lba, sectors) && is_hole(file, offset, now.size())) continue;
-    if (const auto read = zeroes ? read_recorded(image, lba, old) : image.read(lba, old); !read) return read;
+    TRY(zeroes ? read_recorded(image, lba, old) : image.read(lba, old));
     if (::pread(file.get(), now.data(), now.size(), static_cast<off_t>(offset)) !=
         static_cast<ssize_t>(now.size()))
       return no_copy("cannot be read");
-    if (zeroes)
-      if (const auto seen = see_written_zeroes(image, file, offset, now, old); !seen) return seen;
-    if (const auto done = visit_unequal_blocks(old, now, offset, on_piece); !done) return done;
+    if (zeroes) TRY(see_written_zeroes(image, file, offset, now, old));
+    TRY(visit_unequal_blocks(old, now, offset, on_piece));
   }
   return {};
 }

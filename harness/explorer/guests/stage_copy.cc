@@ -94,15 +94,14 @@ Result<StageCopier> StageCopier::connect(const std::filesystem::path& socket,
 Result<base::Descriptor> StageCopier::copy() {
   auto file = make_sparse_file(connection_->bytes);
   if (!file) return file;
-  const Result<std::vector<Range>> allocated = connection_->allocated();
-  if (!allocated) return pass_on(allocated);
+  TRY(const auto allocated, connection_->allocated());
   std::vector<std::byte> buffer;
-  for (Range range : *allocated) {
+  for (Range range : allocated) {
     while (range.bytes > 0) {
       buffer.resize(std::min(range.bytes, kReadBytes));
       if (::nbd_pread(connection_->nbd, buffer.data(), buffer.size(), range.offset, 0) != 0)
         return nbd_failed("cannot be read");
-      if (const auto done = put_sparse(*file, range.offset, buffer); !done) return pass_on(done);
+      TRY(put_sparse(*file, range.offset, buffer));
       range.offset += buffer.size();
       range.bytes -= buffer.size();
     }

@@ -58,9 +58,8 @@ struct StageGuest::State {
   template <typename Request>
   auto beside_guest(const Request& request) -> decltype(request(*copier)) {
     if (!copier) {
-      auto connected = StageCopier::connect(server.socket(), device::StateServer::disk_export(stage));
-      if (!connected) return pass_on(connected);
-      copier.emplace(std::move(*connected));
+      TRY(auto connected, StageCopier::connect(server.socket(), device::StateServer::disk_export(stage)));
+      copier.emplace(std::move(connected));
     }
     auto outcome = request(*copier);
     if (!outcome) copier.reset();
@@ -105,9 +104,8 @@ Result<void> StageGuest::State::restore() {
     vm::attach_user_mode(spec, server.virtual_socket(stage), options.disk_bytes, options.log_bytes);
     spec.late_kicks = true;
   }
-  auto started = vm::Guest::start(spec, options.cache, scratch);
-  if (!started) return pass_on(started);
-  guest = std::move(*started);
+  TRY(auto started, vm::Guest::start(spec, options.cache, scratch));
+  guest = std::move(started);
   session.emplace(*guest, options.step_timeout, options.interrupted);
   ++restores;
   for (const auto& ready : {session->set_clock(run::seed_digits(stage + 1)),
@@ -137,9 +135,8 @@ Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& serve
   std::unique_ptr<StageGuest> guest(new StageGuest(std::make_unique<State>(
       State{.server = server, .stage = stage, .options = options, .scratch = scratch})));
   // An export without a state has no size and cannot be attached.
-  const auto blank = server.load(guest->empty_disks());
-  if (!blank) return pass_on(blank);
-  if (const auto restored = guest->state_->restore(); !restored) return pass_on(restored);
+  TRY(server.load(guest->empty_disks()));
+  TRY(guest->state_->restore());
   return guest;
 }
 
@@ -222,9 +219,8 @@ run::Step<bool> StageGuest::recover_and_mount(const adapters::LinuxAdapter& file
   run::Step<bool> mounted = false;
   if (!by_command || filesystem.promises.names_are_atomic()) mounted = mount(filesystem, &why);
   if (!mounted || *mounted || !by_command) return mounted;
-  const auto replayed = exec(run::in_guest(filesystem.replay.argv));
-  if (!replayed) return tl::unexpected(replayed.error());
-  log += fmt::format("{}exit {}\n", replayed->output, replayed->exit_code);
+  TRY(const auto replayed, exec(run::in_guest(filesystem.replay.argv)));
+  log += fmt::format("{}exit {}\n", replayed.output, replayed.exit_code);
   return mount(filesystem, &why);
 }
 

@@ -28,16 +28,14 @@ class Benches {
   /// Systems whose disks are made in the same way share one. Errors: an unknown disk; a folder that cannot be
   /// written.
   Result<Made*> get(const std::string& disk, const adapters::SystemUnderTest& system) {
-    const auto kind = find_lab_disk(disk, system);
-    if (!kind) return pass_on(kind);
+    TRY(const auto kind, find_lab_disk(disk, system));
     std::unique_ptr<Made>& made =
-        made_[{&system.type(), disk, kind->bytes, kind->mkfs, kind->used_by, kind->cut}];
+        made_[{&system.type(), disk, kind.bytes, kind.mkfs, kind.used_by, kind.cut}];
     if (made) return made.get();
-    auto formatted =
-        format_disk(system.type(), *kind,
-                    folder_ / fmt::format("{}-{}-{}.hcrec", system.type().name(), disk, made_.size()));
-    if (!formatted) return pass_on(formatted);
-    made = std::make_unique<Made>(std::move(*formatted));
+    TRY(auto formatted,
+        format_disk(system.type(), kind,
+                    folder_ / fmt::format("{}-{}-{}.hcrec", system.type().name(), disk, made_.size())));
+    made = std::make_unique<Made>(std::move(formatted));
     return made.get();
   }
 

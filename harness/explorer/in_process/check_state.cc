@@ -73,10 +73,9 @@ Result<StateChecker> StateChecker::create(const adapters::SystemUnderTest& syste
                                           adapters::ImageChecker& fsck,
                                           std::span<const workload::Operation> operations,
                                           const std::vector<workload::FailedOperation>& failed_operations) {
-  auto oracle = oracle::Oracle::follow(
-      operations, {.promises = system.description().promises, .failed_operations = failed_operations});
-  if (!oracle) return pass_on(oracle);
-  return StateChecker(system, disk, fsck, std::move(*oracle));
+  TRY(auto oracle, oracle::Oracle::follow(operations, {.promises = system.description().promises,
+                                                       .failed_operations = failed_operations}));
+  return StateChecker(system, disk, fsck, std::move(oracle));
 }
 
 Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std::size_t> persisted, Way way,

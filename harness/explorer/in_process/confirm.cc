@@ -21,19 +21,17 @@ class SecondRun {
 
   Result<void> record(std::span<const workload::Operation> operations, const RunOptions& options,
                       const std::filesystem::path& recording) {
-    auto recorded = record_run(formatted_, disk_, system_, operations, options, recording);
-    if (!recorded) return pass_on(recorded);
-    recorded_ = std::move(*recorded);
+    TRY(auto recorded, record_run(formatted_, disk_, system_, operations, options, recording));
+    recorded_ = std::move(recorded);
     if (recorded_.failure)
       return fail(recording.string(), "the workload fails when it is run again: " + *recorded_.failure);
     auto run = states::RunHistory::load(recording);
     if (!run) return pass_on(run);
     run_ = *std::move(run);
-    if (auto begun = disk_.begin_run(run_); !begun) return begun;
-    auto checker = StateChecker::create(system_, disk_, *fsck_, operations.first(recorded_.executed),
-                                        recorded_.failed_operations);
-    if (!checker) return pass_on(checker);
-    checker_.emplace(std::move(*checker));
+    TRY(disk_.begin_run(run_));
+    TRY(auto checker, StateChecker::create(system_, disk_, *fsck_, operations.first(recorded_.executed),
+                                           recorded_.failed_operations));
+    checker_.emplace(std::move(checker));
     points_.emplace(*run_);
     return {};
   }
@@ -95,7 +93,7 @@ Result<void> confirm_failures(const FormattedDisk& formatted, const adapters::Sy
                               Minimise minimise, ExplorationResult& result) {
   if (result.failures.empty()) return {};
   SecondRun second(formatted, system);
-  if (auto recorded = second.record(operations, options.run, recording); !recorded) return recorded;
+  TRY(second.record(operations, options.run, recording));
   for (ExploredState& failure : result.failures) second.confirm(failure);
   if (minimise == Minimise::none) return {};
   const auto first = std::ranges::find_if(result.failures, &ExploredState::confirmed);

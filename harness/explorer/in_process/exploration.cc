@@ -53,7 +53,7 @@ class Examination {
     StateOutcome outcome = checker_.check(facts, Way::quick, result_.step_ms);
     watch.lap();  // the checker has told its steps itself
     if (disk_.sectors() <= kAlwaysAudited) {
-      if (auto fine = audit(found, outcome); !fine) return pass_on(fine);
+      TRY(audit(found, outcome));
       step(StepKind::verify);
     }
     if (keeps_rules(outcome) && found.digest % options_.verify_one_in != 0) return outcome;
@@ -61,7 +61,7 @@ class Examination {
     disk_.show(found.state);
     StateOutcome plain = checker_.check(facts, Way::plain, none);
     ++result_.verified;
-    if (auto fine = audit(found, plain); !fine) return pass_on(fine);
+    TRY(audit(found, plain));
     step(StepKind::verify);
     const std::string differs = difference(plain, outcome);
     if (differs.empty()) return plain;
@@ -103,9 +103,8 @@ Result<void> check_held(std::uint64_t event, const states::RunHistory& run, Exam
   found.state.keep_others = run.unflushed_at(0, event).empty();
   found.name = states::format(found.state);
   const auto image = run.image(found.state, 0);
-  const auto digest = image ? image->digest() : pass_on(image);
-  if (!digest) return pass_on(digest);
-  found.digest = *digest;
+  TRY(const auto digest, image ? image->digest() : pass_on(image));
+  found.digest = digest;
   const base::Stopwatch watch;
   auto outcome = examination.examine(found);
   if (!outcome) return pass_on(outcome);
@@ -123,18 +122,15 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
   const base::Stopwatch all;
   base::Stopwatch watch;
   ExplorationResult result;
-  auto recorded = record_run(formatted_, disk_, system, operations, options.run, recording);
-  if (!recorded) return pass_on(recorded);
-  result.run = std::move(*recorded);
+  TRY(auto recorded, record_run(formatted_, disk_, system, operations, options.run, recording));
+  result.run = std::move(recorded);
   result.record_ms = watch.lap();
   if (result.run.failure) return result;
-  const auto run = states::RunHistory::load(recording, formatted_.history);
-  if (!run) return pass_on(run);
-  if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
-  auto checker = StateChecker::create(system, disk_, *fsck_, operations.first(result.run.executed),
-                                      result.run.failed_operations);
-  if (!checker) return pass_on(checker);
-  const PersistencePoints points(**run);
+  TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
+  TRY(disk_.begin_run(run));
+  TRY(auto checker, StateChecker::create(system, disk_, *fsck_, operations.first(result.run.executed),
+                                         result.run.failed_operations));
+  const PersistencePoints points(*run);
   states::ExploreOptions explore{.strategies = options.strategies,
                                  .seed = options.run.seed,
                                  .budget = options.budget,
@@ -145,32 +141,28 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
     explore.from_event = points.event_of(options.from_operation).value_or(explore.from_event);
   if (!options.run.faults.empty())
     explore.from_event = result.run.met.first_failure.value_or(result.run.to_event);
-  auto explorer = states::StateEnumerator::create(*run, explore);
-  if (!explorer) return pass_on(explorer);
+  TRY(auto explorer, states::StateEnumerator::create(run, explore));
   result.load_ms = watch.lap();
   const auto step = [&](StepKind kind) { result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap(); };
-  Examination examination(disk_, *checker, points, options, result, audit_.get());
+  Examination examination(disk_, checker, points, options, result, audit_.get());
   for (const auto& settled : result.run.settled) {
-    if (auto checked = check_held(settled.first, **run, examination, options, result); !checked)
-      return pass_on(checked);
+    TRY(check_held(settled.first, *run, examination, options, result));
     ++result.settled;
   }
   for (const std::uint64_t event : result.run.met.telling) {
     if (result.run.settled.contains(event)) continue;
-    if (auto checked = check_held(event, **run, examination, options, result); !checked)
-      return pass_on(checked);
+    TRY(check_held(event, *run, examination, options, result));
     ++result.telling;
   }
   watch.lap();
   std::map<states::Strategy, StrategyCoverage> by_strategy;
   while (options.interrupted == nullptr || !*options.interrupted) {
-    auto found = explorer->next();
-    if (!found) return pass_on(found);
+    TRY(auto found, explorer.next());
     step(StepKind::generate);
-    if (!*found) break;
+    if (!found) break;
     ++result.generated;
-    StrategyCoverage& coverage = by_strategy[(*found)->strategy];
-    const bool allowed = result.run.rules.allow((*found)->state);
+    StrategyCoverage& coverage = by_strategy[found->strategy];
+    const bool allowed = result.run.rules.allow(found->state);
     step(StepKind::rules);
     if (!allowed) {
       ++result.forbidden;
@@ -179,21 +171,21 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
     }
     ++coverage.checked;
     const base::Stopwatch state_watch;
-    auto outcome = examination.examine(**found);
+    auto outcome = examination.examine(*found);
     if (!outcome) return pass_on(outcome);
     count(result, *outcome);
-    keep(*std::move(outcome), **found, state_watch.ms(), options, result);
+    keep(*std::move(outcome), *found, state_watch.ms(), options, result);
     watch.lap();  // the examination has told its steps itself
   }
-  result.recovery = checker->recovery_counts();
-  for (states::Coverage& one : explorer->coverage()) {
+  result.recovery = checker.recovery_counts();
+  for (states::Coverage& one : explorer.coverage()) {
     StrategyCoverage& coverage = by_strategy[one.strategy];
     coverage.found = std::move(one);
     result.coverage.push_back(std::move(coverage));
   }
   if (options.damage) {
     watch.lap();
-    if (auto done = damage(options, result); !done) return pass_on(done);
+    TRY(damage(options, result));
     result.damage_ms = watch.lap();
   }
   result.wall_ms = all.ms();
@@ -206,11 +198,10 @@ Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult&
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});
   const std::vector<std::byte> sound(disk_.bytes().begin(), disk_.bytes().end());
-  auto trials = formatted_.type->repair_trials(sound, formatted_.log_at);
-  if (!trials) return pass_on(trials);
+  TRY(auto trials, formatted_.type->repair_trials(sound, formatted_.log_at));
   for (std::uint64_t i = 0; i < options.damage->images; ++i) {
     if (options.interrupted != nullptr && *options.interrupted) return {};
-    if (auto done = (*trials)->run(options.damage->seed + i, result.damage); !done) return pass_on(done);
+    TRY(trials->run(options.damage->seed + i, result.damage));
   }
   return {};
 }
@@ -219,24 +210,21 @@ Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
                                    std::span<const workload::Operation> operations,
                                    const RecordedRun& recorded, const std::filesystem::path& recording,
                                    const std::string& state) {
-  const auto parsed = states::parse_crash_state(state);
-  if (!parsed) return pass_on(parsed);
-  const auto run = states::RunHistory::load(recording, formatted_.history);
-  if (!run) return pass_on(run);
-  const auto image = (*run)->image(*parsed, 0);  // says in words when there is no such state
+  TRY(const auto parsed, states::parse_crash_state(state));
+  TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
+  const auto image = run->image(parsed, 0);  // says in words when there is no such state
   if (!image) return pass_on(image);
-  if (parsed->base != states::CrashState::Base::writes)
+  if (parsed.base != states::CrashState::Base::writes)
     return fail(recording, "is of a run without media, and " + state + " is a state of media",
                 "give a state by writes (w1234-17)");
-  if (const auto begun = disk_.begin_run(*run); !begun) return pass_on(begun);
-  auto checker = StateChecker::create(system, disk_, *fsck_, operations.first(recorded.executed),
-                                      recorded.failed_operations);
-  if (!checker) return pass_on(checker);
-  disk_.show(*parsed);
+  TRY(disk_.begin_run(run));
+  TRY(auto checker, StateChecker::create(system, disk_, *fsck_, operations.first(recorded.executed),
+                                         recorded.failed_operations));
+  disk_.show(parsed);
   StepTimes times = {};
   const base::Stopwatch watch;
   ExploredState explored{.state = state};
-  explored.outcome = checker->check(facts_of(recorded, PersistencePoints(**run), *parsed), Way::plain, times);
+  explored.outcome = checker.check(facts_of(recorded, PersistencePoints(*run), parsed), Way::plain, times);
   explored.wall_ms = watch.ms();
   return explored;
 }

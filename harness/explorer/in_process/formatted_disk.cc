@@ -25,12 +25,12 @@ class RecordedBytes final : public model::SectorStore {
 
   std::uint64_t sectors() const override { return bytes_.size() / kSectorBytes; }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    if (auto inside = check(lba, into.size()); !inside) return inside;
+    TRY(check(lba, into.size()));
     std::memcpy(into.data(), bytes_.data() + lba * kSectorBytes, into.size());
     return {};
   }
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    if (auto inside = check(lba, data.size()); !inside) return inside;
+    TRY(check(lba, data.size()));
     std::memcpy(bytes_.data() + lba * kSectorBytes, data.data(), data.size());
     tell({.op = model::Op::write,
           .lba = lba,
@@ -39,7 +39,7 @@ class RecordedBytes final : public model::SectorStore {
     return {};
   }
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
-    if (auto inside = check(lba, count * kSectorBytes); !inside) return inside;
+    TRY(check(lba, count * kSectorBytes));
     std::memset(bytes_.data() + lba * kSectorBytes, 0, count * kSectorBytes);
     tell({.op = model::Op::write_zeroes, .lba = lba, .sectors = static_cast<std::uint32_t>(count)});
     return {};
@@ -70,7 +70,7 @@ Result<void> fill(RecordedBytes& store) {
   for (std::uint64_t sector = 0; sector < store.sectors(); sector += piece.size() / kSectorBytes) {
     piece.resize(std::min(kFillBytes, (store.sectors() - sector) * kSectorBytes));
     workload::write_before_mkfs(sector, piece);
-    if (auto written = store.write(sector, piece); !written) return written;
+    TRY(store.write(sector, piece));
   }
   return {};
 }
@@ -80,11 +80,9 @@ Result<void> fill(RecordedBytes& store) {
 VfsResult<void> make_and_remove(Vfs& vfs) {
   constexpr int kDirectories = 12;
   const auto path = [](int i) { return fmt::format("used{}", i); };
-  for (int i = 0; i < kDirectories; ++i)
-    if (auto made = vfs.mkdir(path(i), 0755); !made) return made;
-  if (auto synced = vfs.sync(); !synced) return synced;
-  for (int i = 0; i < kDirectories; ++i)
-    if (auto gone = vfs.rmdir(path(i)); !gone) return gone;
+  for (int i = 0; i < kDirectories; ++i) TRY(vfs.mkdir(path(i), 0755));
+  TRY(vfs.sync());
+  for (int i = 0; i < kDirectories; ++i) TRY(vfs.rmdir(path(i)));
   return vfs.sync();
 }
 
@@ -93,10 +91,10 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
 VfsResult<void> leave_a_log(Vfs& vfs) {
   constexpr std::uint32_t kChanges = 12;
   for (std::uint32_t i = 0; i < kChanges; ++i) {
-    if (auto changed = vfs.chmod("", i % 2 == 0 ? 0700 : 0755); !changed) return changed;
-    if (auto synced = vfs.fsync_directory(""); !synced) return synced;
+    TRY(vfs.chmod("", i % 2 == 0 ? 0700 : 0755));
+    TRY(vfs.fsync_directory(""));
   }
-  if (auto made = vfs.mkdir("given-up", 0755); !made) return made;
+  TRY(vfs.mkdir("given-up", 0755));
   return vfs.fsync_directory("");
 }
 
@@ -139,26 +137,24 @@ Result<FormattedDisk> format_disk(const adapters::FileSystemType& type, const ad
   disk.recording = recording;
   std::error_code error;
   std::filesystem::remove(recording, error);
-  auto writer = record::RecordingWriter::create(
-      recording,
-      {.devices = {{.name = "hd0", .profile = "memory", .sectors = disk.sectors()}}, .media = false});
-  if (!writer) return pass_on(writer);
-  RecordedBytes store(disk.bytes, **writer);
-  if (const auto filled = fill(store); !filled) return pass_on(filled);
+  TRY(auto writer,
+      record::RecordingWriter::create(
+          recording,
+          {.devices = {{.name = "hd0", .profile = "memory", .sectors = disk.sectors()}}, .media = false}));
+  RecordedBytes store(disk.bytes, *writer);
+  TRY(fill(store));
   std::vector<os::DeviceStores::Part> parts{{.store = &store, .sectors = first}};
   if (second > 0) parts.push_back({.store = &store, .first = first, .sectors = second});
   os::DeviceStores devices(parts);
-  if (const auto made = type.mkfs(devices, kind.mkfs); !made) return pass_on(made);
+  TRY(type.mkfs(devices, kind.mkfs));
   if (!kind.used_by.empty()) {
-    const auto system = type.find_system(kind.used_by);
-    if (!system) return pass_on(system);
-    if (const auto used = use(devices, kind, **system); !used) return pass_on(used);
+    TRY(const auto system, type.find_system(kind.used_by));
+    TRY(use(devices, kind, *system));
   }
-  if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
-  if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);
-  auto history = states::RunHistory::load(recording);
-  if (!history) return pass_on(history);
-  disk.history = std::move(*history);
+  TRY(writer->flush());
+  if (const auto& broken = writer->error()) return tl::unexpected<Error>(*broken);
+  TRY(auto history, states::RunHistory::load(recording));
+  disk.history = std::move(history);
   disk.state = fmt::format("w{}", disk.history->events());
   return disk;
 }

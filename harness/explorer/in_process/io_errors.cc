@@ -9,15 +9,14 @@ namespace headcrash::in_process {
 Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, std::uint64_t seed) {
   constexpr std::uint64_t kAnywhereOneIn = 3, kAnywhereNthMax = 120, kSecondOneIn = 3;
   const StateDisk disk(formatted.bytes, formatted.log_at);
-  const auto areas = formatted.type->fault_areas(disk);
-  if (!areas) return pass_on(areas);
+  TRY(const auto areas, formatted.type->fault_areas(disk));
   const std::vector<os::SectorRange> anywhere(1);
 
   Random random(seed);
   std::vector<os::DiskFault> faults;
   do {
     const bool in_an_area = random.below(kAnywhereOneIn) != 0;
-    faults.push_back(os::draw_fault(random, in_an_area ? *areas : anywhere));
+    faults.push_back(os::draw_fault(random, in_an_area ? areas : anywhere));
     if (!in_an_area) faults.back().nth = 1 + random.below(kAnywhereNthMax);
   } while (faults.size() < 2 && random.below(kSecondOneIn) == 0);
   return faults;

@@ -28,11 +28,10 @@ class Digest {
 
 Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
                                          const model::SectorStore& store, const std::string& name) {
-  const auto reader = type.open_snapshot(store, name);
-  if (!reader) return pass_on(reader);
+  TRY(const auto reader, type.open_snapshot(store, name));
   Digest digest;
   Result<void> read;
-  const auto walked = (*reader)->walk([&](const std::string& path, const adapters::ImageInode& inode) {
+  TRY(reader->walk([&](const std::string& path, const adapters::ImageInode& inode) {
     digest.text(path);
     for (const std::uint64_t number :
          {inode.number, static_cast<std::uint64_t>(inode.type), std::uint64_t{inode.mode},
@@ -40,21 +39,20 @@ Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
           inode.allocated_bytes, static_cast<std::uint64_t>(inode.modified_seconds)})
       digest.number(number);
     if (inode.type == FileType::symlink) {
-      const auto target = (*reader)->readlink(inode.number);
+      const auto target = reader->readlink(inode.number);
       if (!target) read = pass_on(target);
       if (target) digest.text(*target);
     }
     if (inode.type != FileType::regular) return;
     std::array<std::byte, 4096> part;
     for (std::uint64_t at = 0; at < inode.size_bytes;) {
-      const auto count = (*reader)->read(inode.number, at, part);
+      const auto count = reader->read(inode.number, at, part);
       if (!count) read = pass_on(count);
       if (!count || *count == 0) return;
       digest.bytes(std::span(part).first(*count));
       at += *count;
     }
-  });
-  if (!walked) return pass_on(walked);
+  }));
   if (!read) return pass_on(read);
   return digest.sum();
 }

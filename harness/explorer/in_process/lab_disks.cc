@@ -15,7 +15,7 @@ Result<void> check_lab_disk_name(std::string_view name) {
 }
 
 Result<adapters::LabDisk> find_lab_disk(std::string_view name, const adapters::SystemUnderTest& system) {
-  if (auto known = check_lab_disk_name(name); !known) return pass_on(known);
+  TRY(check_lab_disk_name(name));
   if (auto disk = system.lab_disk(name)) return *std::move(disk);
   return fail("disk", fmt::format("{} has none called '{}'", system.full_name(), name), "take another one");
 }

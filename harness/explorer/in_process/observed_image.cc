@@ -115,13 +115,11 @@ oracle::ObservedObject Observer::describe(const adapters::ImageReader& reader, c
 }
 
 Result<std::vector<oracle::ObservedObject>> Observer::observe() {
-  const auto reader = type_->open_image(*disk_);
-  if (!reader) return pass_on(reader);
+  TRY(const auto reader, type_->open_image(*disk_));
   std::vector<oracle::ObservedObject> tree;
-  const auto walked = (*reader)->walk([&](const std::string& path, const adapters::ImageInode& inode) {
-    tree.push_back(describe(**reader, path, inode));
-  });
-  if (!walked) return pass_on(walked);
+  TRY(reader->walk([&](const std::string& path, const adapters::ImageInode& inode) {
+    tree.push_back(describe(*reader, path, inode));
+  }));
   return tree;
 }
 

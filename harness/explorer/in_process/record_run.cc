@@ -345,19 +345,19 @@ Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
   std::error_code error;
   std::filesystem::remove(recording, error);
   const auto base = std::filesystem::relative(formatted.recording, base::folder_of(recording), error);
-  auto writer = record::RecordingWriter::create(
-      recording,
-      {.seed = options.seed,
-       .devices = {{.name = "hd0", .profile = "memory", .sectors = formatted.sectors()}},
-       .media = false,
-       .base = record::RecordingHeader::Base{base.string(), formatted.state,
-                                             formatted.history->fingerprint(formatted.history->events())}});
-  if (!writer) return pass_on(writer);
+  TRY(auto writer,
+      record::RecordingWriter::create(
+          recording, {.seed = options.seed,
+                      .devices = {{.name = "hd0", .profile = "memory", .sectors = formatted.sectors()}},
+                      .media = false,
+                      .base = record::RecordingHeader::Base{
+                          base.string(), formatted.state,
+                          formatted.history->fingerprint(formatted.history->events())}}));
   disk.show_base();
-  auto run = Run(disk, system, operations, options).run(**writer);
+  auto run = Run(disk, system, operations, options).run(*writer);
   if (!run) return run;
-  if (const auto flushed = (*writer)->flush(); !flushed) return pass_on(flushed);
-  if (const auto& broken = (*writer)->error()) return tl::unexpected<Error>(*broken);
+  TRY(writer->flush());
+  if (const auto& broken = writer->error()) return tl::unexpected<Error>(*broken);
   run->recording = recording;
   return run;
 }

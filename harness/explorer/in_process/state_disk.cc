@@ -43,9 +43,8 @@ Result<std::uint64_t> StateDisk::place(std::uint64_t address, std::uint64_t coun
 }
 
 Result<void> StateDisk::read(std::uint64_t lba, std::span<std::byte> into) const {
-  const auto at = place(lba, into.size() / kSectorBytes);
-  if (!at) return pass_on(at);
-  std::memcpy(into.data(), current_.data() + *at * kSectorBytes, into.size());
+  TRY(const auto at, place(lba, into.size() / kSectorBytes));
+  std::memcpy(into.data(), current_.data() + at * kSectorBytes, into.size());
   return {};
 }
 
@@ -59,18 +58,16 @@ void StateDisk::changed(std::uint64_t lba, std::uint64_t count) {
 }
 
 Result<void> StateDisk::write(std::uint64_t lba, std::span<const std::byte> data) {
-  const auto at = place(lba, data.size() / kSectorBytes);
-  if (!at) return pass_on(at);
-  std::memcpy(current_.data() + *at * kSectorBytes, data.data(), data.size());
-  changed(*at, data.size() / kSectorBytes);
+  TRY(const auto at, place(lba, data.size() / kSectorBytes));
+  std::memcpy(current_.data() + at * kSectorBytes, data.data(), data.size());
+  changed(at, data.size() / kSectorBytes);
   return {};
 }
 
 Result<void> StateDisk::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  const auto at = place(lba, count);
-  if (!at) return pass_on(at);
-  std::memset(current_.data() + *at * kSectorBytes, 0, count * kSectorBytes);
-  changed(*at, count);
+  TRY(const auto at, place(lba, count));
+  std::memset(current_.data() + at * kSectorBytes, 0, count * kSectorBytes);
+  changed(at, count);
   return {};
 }
 
@@ -113,7 +110,7 @@ Result<void> StateDisk::begin_run(std::shared_ptr<const states::RunHistory> run)
               "the lab's recordings consist of writes inside the disk");
     const auto into =
         std::span(payloads_).subspan(payload_at_[i], std::size_t{writes[i].sectors} * kSectorBytes);
-    if (auto read = run_->read_payload(writes[i], 0, into); !read) return read;
+    TRY(run_->read_payload(writes[i], 0, into));
     digest_sectors(writes[i].lba, into, payload_digests_.data() + payload_at_[i] / kSectorBytes);
     for (std::uint64_t sector = writes[i].lba; sector < writes[i].lba + writes[i].sectors; ++sector) {
       if (std::exchange(wanted_[sector], 1U) == kBase) touched_.push_back(static_cast<std::uint32_t>(sector));

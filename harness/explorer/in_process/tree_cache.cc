@@ -14,7 +14,7 @@ constexpr std::size_t kLookAhead = 64;  // for an entry among those that were th
 }  // namespace
 
 Result<void> TreeCache::NotedStore::read(std::uint64_t lba, std::span<std::byte> into) const {
-  if (auto done = disk_->read(lba, into); !done) return done;
+  TRY(disk_->read(lba, into));
   for (std::uint64_t i = 0; i < into.size() / model::kSectorBytes; ++i)
     read_.push_back(static_cast<std::uint32_t>(lba + i));
   return {};
@@ -43,13 +43,12 @@ Result<void> TreeCache::read_names(const adapters::ImageReader& reader, std::uin
                                    KeptDirectory& directory) {
   noted_.take();
   directory.known = false;
-  auto entries = reader.list(number);
-  if (!entries) return pass_on(entries);
+  TRY(auto entries, reader.list(number));
   directory.sources = made_of(reader.place_of(number), noted_.take());
   std::vector<KeptName> before = std::exchange(directory.names, {});
-  directory.names.reserve(entries->size());
+  directory.names.reserve(entries.size());
   std::size_t from = 0;
-  for (adapters::ImageName& entry : *entries) {
+  for (adapters::ImageName& entry : entries) {
     const std::size_t end = std::min(before.size(), from + kLookAhead);
     std::size_t at = from;
     while (at < end && (before[at].entry.inode != entry.inode || before[at].entry.name != entry.name)) ++at;
@@ -68,13 +67,12 @@ Result<void> TreeCache::read_names(const adapters::ImageReader& reader, std::uin
 Result<void> TreeCache::read_object(const adapters::ImageReader& reader, KeptName& name) {
   noted_.take();
   name.known = false;
-  const auto inode = reader.inode(name.entry.inode);
-  if (!inode) return pass_on(inode);
-  if (!inode->allocated)
+  TRY(const auto inode, reader.inode(name.entry.inode));
+  if (!inode.allocated)
     return fail(fmt::format("inode {}", name.entry.inode),
                 fmt::format("is not allocated, but named '{}'", name.entry.name), "run fsck");
   std::vector<std::uint32_t> data;
-  name.object = observer_->describe(reader, name.path, *inode, &data);
+  name.object = observer_->describe(reader, name.path, inode, &data);
   std::vector<std::uint32_t> sectors = noted_.take();
   sectors.insert(sectors.end(), data.begin(), data.end());
   name.sources = made_of(reader.place_of(name.entry.inode), std::move(sectors));
@@ -86,10 +84,9 @@ Result<void> TreeCache::read_object(const adapters::ImageReader& reader, KeptNam
 Result<void> TreeCache::visit(const adapters::ImageReader& reader, std::uint64_t number,
                               KeptDirectory& directory) {
   if (!directory.known || !unchanged(reader, number, directory.sources))
-    if (auto read = read_names(reader, number, directory); !read) return read;
+    TRY(read_names(reader, number, directory));
   for (KeptName& name : directory.names) {
-    if (!name.known || !unchanged(reader, name.entry.inode, name.sources))
-      if (auto read = read_object(reader, name); !read) return read;
+    if (!name.known || !unchanged(reader, name.entry.inode, name.sources)) TRY(read_object(reader, name));
     if (tree_.size() >= kNamesMax) return fail("state", "its tree has too many names", "run fsck");
     name.seen.object = &name.object;
     tree_.push_back(name.seen);
@@ -99,9 +96,8 @@ Result<void> TreeCache::visit(const adapters::ImageReader& reader, std::uint64_t
 }
 
 Result<std::span<const oracle::SeenObject>> TreeCache::observe() {
-  const auto opened = observer_->type().open_image(noted_);
-  if (!opened) return pass_on(opened);
-  const adapters::ImageReader& reader = **opened;
+  TRY(const auto opened, observer_->type().open_image(noted_));
+  const adapters::ImageReader& reader = *opened;
   if (reader.layout() != layout_) {
     directories_.clear();
     layout_ = reader.layout();
@@ -122,7 +118,7 @@ Result<std::span<const oracle::SeenObject>> TreeCache::observe() {
       directory.names.clear();  // their paths are others now
       directory.path = *next.path;
     }
-    if (auto visited = visit(reader, next.number, directory); !visited) return pass_on(visited);
+    TRY(visit(reader, next.number, directory));
   }
   return std::span<const oracle::SeenObject>(tree_);
 }

@@ -88,21 +88,17 @@ Result<void> FailureReporter::load() {
   const StateOutcome& outcome = failure_.outcome;
   here_.workload = workload_;
   here_.outcome = outcome;
-  auto state = states::parse_crash_state(outcome.state);
-  if (!state) return pass_on(state);
-  here_.state = std::move(*state);
+  TRY(auto state, states::parse_crash_state(outcome.state));
+  here_.state = std::move(state);
   const bool of_recovery = !outcome.recovery_of.empty();
-  auto run = states::RunHistory::load(workload_.recording);
-  if (!run) return pass_on(run);
-  here_.run = std::move(*run);
-  auto checker = StateChecker::create(filesystem_, workload_, here_.run);
-  if (!checker) return pass_on(checker);
-  here_.checker = std::move(*checker);
+  TRY(auto run, states::RunHistory::load(workload_.recording));
+  here_.run = std::move(run);
+  TRY(auto checker, StateChecker::create(filesystem_, workload_, here_.run));
+  here_.checker = std::move(checker);
   if (!of_recovery) return {};
   here_.workload.recording = outcome.recording;
-  auto recovery = states::RunHistory::load(outcome.recording);
-  if (!recovery) return pass_on(recovery);
-  here_.run = std::move(*recovery);
+  TRY(auto recovery, states::RunHistory::load(outcome.recording));
+  here_.run = std::move(recovery);
   const StateOutcome before{.state = outcome.recovery_of, .persisted_operation = outcome.persisted_operation};
   here_.checker = here_.checker->for_recovery(before, here_.run);
   return {};
@@ -111,12 +107,11 @@ Result<void> FailureReporter::load() {
 /// A physical state is made smaller as what it lacks.
 Result<void> FailureReporter::make_writes_of_physical() {
   if (here_.state.base != CrashState::Base::physical || here_.run->header().of_array()) return {};
-  const auto writes = as_lost_writes(*here_.run, here_.state);
-  if (!writes) return pass_on(writes);
-  if (!*writes) return {};
+  TRY(const auto writes, as_lost_writes(*here_.run, here_.state));
+  if (!writes) return {};
   notes_.push_back(fmt::format("The medium held what {} holds; this report describes that state.",
-                               states::format(**writes)));
-  here_.state = **writes;
+                               states::format(*writes)));
+  here_.state = *writes;
   return {};
 }
 
@@ -215,11 +210,11 @@ bool FailureReporter::confirm(Failing& failing) {
 }
 
 Result<FailureReport> FailureReporter::run() {
-  if (const auto loaded = load(); !loaded) return pass_on(loaded);
+  TRY(load());
   const Failing original = here_;
   const base::Stopwatch minimising;
   if (failure_.confirmed) {
-    if (const auto told = make_writes_of_physical(); !told) return pass_on(told);
+    TRY(make_writes_of_physical());
     minimise_lost_writes(here_);
     if (here_.state == original.state) {
       notes_.push_back("Reproduced on a fresh guest, with all of recovery in the guest.");
@@ -261,17 +256,16 @@ Result<FailureReport> FailureReporter::run() {
     commands.push_back(fmt::format("headcrash replay {} --fs {}{} --state {}", as_typed(*report.recording),
                                    filesystem_.name, guest_.machine().as_options(), report.recording_state));
   }
-  auto account = failure_text({.filesystem = &filesystem_,
-                               .workload = &told.workload,
-                               .run = told.run.get(),
-                               .state = told.state,
-                               .outcome = &told.outcome,
-                               .kind = kind_,
-                               .faults = guest_.machine().faults_in_recovery(),
-                               .notes = notes_,
-                               .replay = commands});
-  if (!account) return pass_on(account);
-  report.account = std::move(*account);
+  TRY(auto account, failure_text({.filesystem = &filesystem_,
+                                  .workload = &told.workload,
+                                  .run = told.run.get(),
+                                  .state = told.state,
+                                  .outcome = &told.outcome,
+                                  .kind = kind_,
+                                  .faults = guest_.machine().faults_in_recovery(),
+                                  .notes = notes_,
+                                  .replay = commands}));
+  report.account = std::move(account);
   return report;
 }
 
@@ -279,11 +273,10 @@ Result<FailureReport> FailureReporter::run() {
 
 Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
                                const DiskOptions& options) {
-  const auto reader = record::RecordingReader::open(workload.recording);
-  if (!reader) return pass_on(reader);
-  if (!reader->header().base) return Recorder();
-  const FormattedDisk disk{workload.recording.parent_path() / reader->header().base->recording,
-                           reader->header().base->state, options};
+  TRY(const auto reader, record::RecordingReader::open(workload.recording));
+  if (!reader.header().base) return Recorder();
+  const FormattedDisk disk{workload.recording.parent_path() / reader.header().base->recording,
+                           reader.header().base->state, options};
   return [&filesystem, disk](StageGuest& guest, const std::vector<workload::Operation>& operations,
                              const fs::path& recording) {
     return record_workload(guest, filesystem, disk, operations, recording);

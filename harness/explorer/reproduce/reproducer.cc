@@ -11,9 +11,9 @@
 #include <cstring>
 #include <fstream>
 
+#include "harness/explorer/guests/sparse_file.h"
 #include "harness/explorer/reproduce/plain_checks.h"
 #include "harness/explorer/reproduce/script_parts.h"
-#include "harness/explorer/guests/sparse_file.h"
 #include "harness/explorer/reproduce/workload_script.h"
 #include "plugin/base/descriptor.h"
 #include "plugin/base/process.h"
@@ -34,7 +34,7 @@ Result<void> write_text(const fs::path& path, const std::string& text) {
 }
 
 Result<void> write_script(const fs::path& path, const std::string& text) {
-  if (const auto written = write_text(path, text); !written) return written;
+  TRY(write_text(path, text));
   std::error_code error;
   fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                   fs::perm_options::add, error);
@@ -42,11 +42,10 @@ Result<void> write_script(const fs::path& path, const std::string& text) {
 }
 
 Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
-  auto process = base::Process::start(
-      {.argv = {"qemu-img", "convert", "-f", "raw", "-O", "qcow2", raw.string(), qcow2.string()},
-       .errors = STDERR_FILENO});
-  if (!process) return pass_on(process);
-  const auto status = process->wait(kConvertLimit);
+  TRY(auto process, base::Process::start({.argv = {"qemu-img", "convert", "-f", "raw", "-O", "qcow2",
+                                                   raw.string(), qcow2.string()},
+                                          .errors = STDERR_FILENO}));
+  const auto status = process.wait(kConvertLimit);
   if (!status || *status != 0)
     return fail(qcow2.string(), "qemu-img could not make it", "choose the format raw");
   std::error_code error;
@@ -73,22 +72,20 @@ Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& 
                   .account = folder / "account.txt",
                   .workload = {},
                   .no_workload = {}};
-  const auto script = reproducer_script(of, made.image.filename().string());
-  if (!script) return pass_on(script);
-  if (const auto written = write_raw_image(image, folder / "crash.raw"); !written) return pass_on(written);
+  TRY(const auto script, reproducer_script(of, made.image.filename().string()));
+  TRY(write_raw_image(image, folder / "crash.raw"));
   if (format == ImageFormat::qcow2) {
-    if (const auto converted = convert_to_qcow2(folder / "crash.raw", made.image); !converted)
-      return pass_on(converted);
+    TRY(convert_to_qcow2(folder / "crash.raw", made.image));
   }
-  if (const auto written = write_script(made.script, *script); !written) return pass_on(written);
+  TRY(write_script(made.script, script));
   if (const auto workload = workload_script(of)) {
     made.workload = folder / "workload.sh";
-    if (const auto written = write_script(made.workload, *workload); !written) return pass_on(written);
+    TRY(write_script(made.workload, *workload));
   } else {
     made.no_workload = workload.error().message();
   }
-  if (const auto written = write_text(made.account, of.account); !written) return pass_on(written);
-  struct stat status {};
+  TRY(write_text(made.account, of.account));
+  struct stat status{};
   if (::stat(made.image.c_str(), &status) == 0)
     made.image_bytes = static_cast<std::uint64_t>(status.st_blocks) * 512;
   return made;
@@ -119,7 +116,7 @@ Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem) {
 }
 
 Result<std::string> reproducer_script(const ReproducerOf& of, const std::string& image_name) {
-  if (const auto can = can_be_reproduced(*of.filesystem); !can) return pass_on(can);
+  TRY(can_be_reproduced(*of.filesystem));
   return "#!/bin/sh\n" + as_comment(of.account) + "\n" + script_head(of) +
          script_setting("image", image_name) +
          checks_function(plain_checks(of.findings, of.operations, Content::stamps)) +
@@ -136,7 +133,7 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
   std::vector<std::byte> piece;
   for (std::uint64_t lba = 0; lba < image.sectors(); lba += kSectorsAtATime) {
     piece.resize(std::min(kSectorsAtATime, image.sectors() - lba) * model::kSectorBytes);
-    if (const auto read = image.read(lba, piece); !read) return read;
+    TRY(image.read(lba, piece));
     if (!put_sparse(file, lba * model::kSectorBytes, piece))
       return fail(path.string(), std::strerror(errno), "make room or choose another folder");
   }
@@ -149,9 +146,8 @@ Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateI
   if (fs::exists(folder, error))
     return fail(folder.string(), "exists already", "remove it or name another folder with -o");
   const fs::path target = folder.has_filename() ? folder : folder.parent_path();
-  const auto made_beside = make_folder_beside(target);
-  if (!made_beside) return pass_on(made_beside);
-  const fs::path& partial = *made_beside;
+  TRY(const auto made_beside, make_folder_beside(target));
+  const fs::path& partial = made_beside;
   Result<Reproducer> made = write_into(of, image, partial, format);
   if (made) fs::rename(partial, target, error);
   if (!made || error) {

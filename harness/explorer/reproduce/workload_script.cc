@@ -165,7 +165,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::write_direct_dsync:
     case Kind::write_mapped:
     case Kind::append:
-      if (const auto fits = fits_a_byte(operation, subject); !fits) return pass_on(fits);
+      TRY(fits_a_byte(operation, subject));
       return fmt::format("{} {} {} {} {}", write_word(operation.kind), path, operation.offset,
                          operation.length, operation.version);
     case Kind::write_uring:
@@ -175,7 +175,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::project:
       return fmt::format("io -r -c 'chproj {}' {}", operation.project, path);
     case Kind::store:
-      if (const auto fits = fits_a_byte(operation, subject); !fits) return pass_on(fits);
+      TRY(fits_a_byte(operation, subject));
       return fmt::format("io -c 'mmap 0 {}' -c 'mwrite -S {} {} {}' {}", operation.offset + operation.length,
                          operation.version, operation.offset, operation.length, path);
     case Kind::msync:
@@ -289,10 +289,9 @@ Result<std::string> operations_in_shell(std::span<const Operation> operations,
       text += fmt::format("  # {}  {}: not possible there\n", number, workload::format(operation));
       continue;
     }
-    const auto command = command_of(operation, subject, descriptors);
-    if (!command) return pass_on(command);
-    if (command->empty()) continue;
-    text += fmt::format("  step {} {} {}\n", number, words, *command);
+    TRY(const auto command, command_of(operation, subject, descriptors));
+    if (command.empty()) continue;
+    text += fmt::format("  step {} {} {}\n", number, words, command);
     if (operation.kind == Kind::open) {
       const auto descriptor = descriptors.open(operation.target);
       if (!descriptor) return fail(subject, "a shell has no more than six files open");
@@ -310,12 +309,10 @@ Result<std::string> operations_in_shell(std::span<const Operation> operations,
 
 Result<std::string> workload_script(const ReproducerOf& of) {
   const adapters::LinuxAdapter& filesystem = *of.filesystem;
-  if (const auto can = can_be_reproduced(filesystem); !can) return pass_on(can);
+  TRY(can_be_reproduced(filesystem));
   if (of.operations.empty()) return fail("the recording", "its operations are not known");
-  const auto operations = operations_in_shell(of.operations, of.failed_operations);
-  if (!operations) return pass_on(operations);
-  const auto state = states::parse_crash_state(of.state);
-  if (!state) return pass_on(state);
+  TRY(const auto operations, operations_in_shell(of.operations, of.failed_operations));
+  TRY(const auto state, states::parse_crash_state(of.state));
   adapters::GuestCommand mkfs = filesystem.mkfs;
   mkfs.argv = adapters::fill_in(
       mkfs.argv, {.device = std::string(kDevicePlace), .log = "", .uuid = of.uuid, .target = ""});
@@ -325,11 +322,11 @@ Result<std::string> workload_script(const ReproducerOf& of) {
             script_setting("persisted", of.persisted ? std::to_string(*of.persisted)
                                         : of.mounted ? "start"
                                                      : "mkfs") +
-            script_setting("one_left_out", state->listed.empty() ? "" : "yes") +
-            script_setting("torn", torn_sectors(*state)) + script_setting("mkfs_words", in_words(mkfs)) +
+            script_setting("one_left_out", state.listed.empty() ? "" : "yes") +
+            script_setting("torn", torn_sectors(state)) + script_setting("mkfs_words", in_words(mkfs)) +
             script_command("mkfs", mkfs);
   script += checks_function(plain_checks(of.findings, of.operations, Content::version_bytes));
-  script += "operations() {\n  :\n" + *operations + "}\n\n";
+  script += "operations() {\n  :\n" + operations + "}\n\n";
   return script + embedded_script("look.sh") + embedded_script("workload.sh");
 }
 

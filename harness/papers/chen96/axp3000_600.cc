@@ -7,11 +7,10 @@
 namespace headcrash::experiment::chen96 {
 
 Result<ModelledMachineOptions> axp3000_600(os::TimeNs delay_ns, std::uint32_t request_bytes) {
-  auto scheme = ufs::find_scheme_variant("conventional");
-  if (!scheme) return pass_on(scheme);
-  scheme->block_copy = true;
+  TRY(auto scheme, ufs::find_scheme_variant("conventional"));
+  scheme.block_copy = true;
   Result<ModelledMachineOptions> machine = ModelledMachineOptions{};
-  machine->system = ufs::system_of(*scheme);
+  machine->system = ufs::system_of(scheme);
   machine->profile = "dec-rz26l";
   machine->cache_bytes = 85 * kMb;
   machine->concatenated_sectors = request_bytes / model::kSectorBytes;
@@ -24,11 +23,10 @@ Result<ModelledMachineOptions> axp3000_600(os::TimeNs delay_ns, std::uint32_t re
 Result<ModelledMachineOptions> loss_machine(const std::string& type, const std::string& system,
                                             const os::SyncerOptions& syncer, std::uint64_t seed) {
   constexpr std::uint64_t kDiskBytes = 160 << 20, kCacheBytes = 16 << 20;
-  const auto mounted = machine_with(type, system);
-  if (!mounted) return pass_on(mounted);
+  TRY(const auto mounted, machine_with(type, system));
   auto options = axp3000_600(0);
   if (!options) return options;
-  options->system = mounted->system;
+  options->system = mounted.system;
   if (type != "ufs") options->mkfs = {};
   options->size_bytes = kDiskBytes;
   options->cache_bytes = kCacheBytes;

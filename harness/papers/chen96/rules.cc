@@ -25,7 +25,7 @@ Together read_and_write(Cells& cells, TimeNs delay_ns, std::uint32_t request_byt
       {.name = fmt::format("delay {:g} s, requests of {} KiB", seconds_of(delay_ns), request_bytes >> 10),
        .machine = *machine},
       "chen-r2");
-  const auto rate = [&](double PhaseOutcome::*until) {
+  const auto rate = [&](double PhaseOutcome::* until) {
     return cell.of("read-and-write", [until](const PhaseOutcome& phase) {
       return megabytes(phase.bytes_read + phase.bytes_written) / phase.*until;
     });

@@ -52,7 +52,7 @@ class Turnover {
 
   /// Syncs first, since some free later.
   VfsResult<void> look() {
-    if (auto synced = vfs_.syncfs(); !synced) return synced;
+    TRY(vfs_.syncfs());
     const auto space = vfs_.space();
     if (!space) return pass_on_errno(space);
     total_ = space->total_bytes;
@@ -69,13 +69,11 @@ class Turnover {
   }
 
   VfsResult<void> turn() {
-    for (std::uint64_t i = files_too_many(); i > 0; --i)
-      if (auto gone = remove(); !gone) return gone;
-    for (std::uint64_t i = std::min<std::uint64_t>(files_missing(), kTogether); i > 0; --i)
-      if (auto made = make(); !made) return made;
+    for (std::uint64_t i = files_too_many(); i > 0; --i) TRY(remove());
+    for (std::uint64_t i = std::min<std::uint64_t>(files_missing(), kTogether); i > 0; --i) TRY(make());
     for (std::size_t i = 0; i < kTogether; ++i) {
-      if (auto gone = remove(); !gone) return gone;
-      if (auto made = make(); !made) return made;
+      TRY(remove());
+      TRY(make());
     }
     return look();
   }

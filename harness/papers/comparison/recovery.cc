@@ -56,9 +56,8 @@ VfsResult<void> fill_for_recovery(Vfs& vfs, std::uint64_t megabytes) {
   constexpr std::uint64_t kFileBytes = 50'000, kPerFolder = 100;
   for (std::uint64_t i = 0; i < megabytes * 1'000'000 / kFileBytes; ++i) {
     const std::string folder = fmt::format("fill{}", i / kPerFolder);
-    if (i % kPerFolder == 0)
-      if (auto made = vfs.mkdir(folder, 0755); !made) return made;
-    if (auto made = make_file(vfs, fmt::format("{}/f{}", folder, i), 0, kFileBytes); !made) return made;
+    if (i % kPerFolder == 0) TRY(vfs.mkdir(folder, 0755));
+    TRY(make_file(vfs, fmt::format("{}/f{}", folder, i), 0, kFileBytes));
   }
   return make_loss_files(vfs);
 }

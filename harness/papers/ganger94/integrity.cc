@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <string_view>
 
-#include "fs-adapters/ufs/under_test.h"
 #include "fs-adapters/ufs/core/volume.h"
+#include "fs-adapters/ufs/under_test.h"
+#include "harness/explorer/in_process/exploration.h"
 #include "harness/papers/ganger94/coarse_dependencies.h"
 #include "harness/papers/ganger94/ganger94.h"
 #include "harness/papers/judge.h"
 #include "harness/papers/work_folder.h"
-#include "harness/explorer/in_process/exploration.h"
 #include "harness/workload/ace.h"
 
 namespace headcrash::experiment::ganger94 {
@@ -194,7 +194,7 @@ std::vector<ClaimAnswer> block_dependencies(Context& context) {
                                            .scaled = context.scaled,
                                            .verify = false,
                                            .seed = context.seed});
-    const auto add = [&](const char* quantity, std::uint64_t CoarseDependencies::Counters::*counter) {
+    const auto add = [&](const char* quantity, std::uint64_t CoarseDependencies::Counters::* counter) {
       const Figure ours = drawn.seen ? Figure(static_cast<double>((*drawn.seen).*counter)) : std::nullopt;
       answer.numbers.push_back(
           {.cell = workload, .quantity = quantity, .ours = ours, .remark = drawn.remark});

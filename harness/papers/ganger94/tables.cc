@@ -62,7 +62,7 @@ class Table {
             part_of(value(name, elapsed_seconds).value, value("No Order", elapsed_seconds).value, 100)};
   }
 
-  void add(ClaimAnswer& answer, const char* title, const char* unit, double PrintedRow::*paper,
+  void add(ClaimAnswer& answer, const char* title, const char* unit, double PrintedRow::* paper,
            double (*quantity)(const PhaseOutcome&), bool init, bool no_init = true) const {
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       if (!wanted(paper_[i], init, no_init)) continue;

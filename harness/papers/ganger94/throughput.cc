@@ -274,7 +274,9 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
              {{"of Conventional", ours}}, [&] { return *ours >= gain.low && *ours <= gain.high; });
   }
   if (!context.scaled) {
-    const struct { std::int64_t cpu_ms, programs; } kCommands[] = {{10, 1}, {160, 1}, {kCommandCpuMs, 0}};
+    const struct {
+      std::int64_t cpu_ms, programs;
+    } kCommands[] = {{10, 1}, {160, 1}, {kCommandCpuMs, 0}};
     for (const auto& commands : kCommands) {
       const timed::Arguments arguments{{"command-cpu-ms", commands.cpu_ms},
                                        {"scripts", 8},

@@ -78,23 +78,21 @@ VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data
                               std::uint64_t files_there) const {
   const std::vector<std::byte> zeroes(kFileBytes);
   for (std::uint64_t process = 0; process < kProcesses && files_there == 0; ++process)
-    if (auto made = vfs.mkdir(fmt::format("p{}", process), 0755); !made) return made;
+    TRY(vfs.mkdir(fmt::format("p{}", process), 0755));
   for (std::uint64_t file = files_there; file < files_of_process; ++file) {
     // A cache full of dirty blocks looks long for one to write.
     if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1) {
       if (forget_data) forget_data();
-      if (auto synced = vfs.syncfs(); !synced) return synced;
+      TRY(vfs.syncfs());
     }
     for (std::uint64_t process = 0; process < kProcesses; ++process) {
-      if (file % kFilesPerFolder == 0)
-        if (auto made = vfs.mkdir(folder(process, file), 0755); !made) return made;
+      if (file % kFilesPerFolder == 0) TRY(vfs.mkdir(folder(process, file), 0755));
       const auto handle = vfs.open(path(process, file), {.create = true});
       if (!handle) return pass_on_errno(handle);
-      if (auto written = vfs.pwrite(*handle, 0, zeroes); !written) return written;
-      if (auto closed = vfs.close(*handle); !closed) return closed;
+      TRY(vfs.pwrite(*handle, 0, zeroes));
+      TRY(vfs.close(*handle));
       if (file % kFilesPerLink == 0)
-        if (auto made = vfs.symlink(path(process, file), link(process, file / kFilesPerLink)); !made)
-          return made;
+        TRY(vfs.symlink(path(process, file), link(process, file / kFilesPerLink)));
     }
   }
   return {};

@@ -104,7 +104,7 @@ VfsResult<void> NfsFront::commit(const std::string& file) {
 
 void NfsFront::write_and_commit(NfsRequest request) {
   const auto done = with_open(vfs_, request.object, {}, [&](FileHandle handle) -> VfsResult<void> {
-    if (auto written = vfs_.pwrite(handle, request.offset, request.data); !written) return written;
+    TRY(vfs_.pwrite(handle, request.offset, request.data));
     ++counters_.commits;
     return vfs_.fsync(handle);
   });

@@ -74,16 +74,15 @@ using Image = std::shared_ptr<const MachineImage>;
 
 /// With the set for so many requests a second, grown from an image with that for `there`; null and 0: none.
 Result<Image> make(const ServerChoice& choice, double set, Image grown_from, double there) {
-  auto maker = machine_of(maker_of(choice));
-  if (!maker) return pass_on(maker);
-  maker->image = std::move(grown_from);
+  TRY(auto maker, machine_of(maker_of(choice)));
+  maker.image = std::move(grown_from);
   if (set > 0)
-    maker->populate_with_zeroes = [files = FileSet::of(set),
-                                   before = there > 0 ? FileSet::of(there).files_of_process : 0](
-                                      Vfs& vfs, const std::function<void()>& forget_data) {
+    maker.populate_with_zeroes = [files = FileSet::of(set),
+                                  before = there > 0 ? FileSet::of(there).files_of_process : 0](
+                                     Vfs& vfs, const std::function<void()>& forget_data) {
       return files.make(vfs, forget_data, before);
     };
-  return ModelledMachine::image_of(*maker);
+  return ModelledMachine::image_of(maker);
 }
 
 }  // namespace

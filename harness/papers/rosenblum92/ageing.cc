@@ -235,8 +235,7 @@ VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t
   constexpr std::uint32_t kName = 1U << 30;  // other draws than those of its blocks
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;
-  if (!keeps_name)
-    if (auto removed = vfs.unlink(path(number)); !removed) return removed;
+  if (!keeps_name) TRY(vfs.unlink(path(number)));
   const auto file = vfs.open(path(number), {.create = !keeps_name, .truncate = keeps_name});
   if (!file) return pass_on_errno(file);
   const auto written = write_whole(vfs, *file, number);
@@ -273,8 +272,7 @@ VfsResult<void> Ageing::run_until(Vfs& vfs, os::Executor& executor, os::TimeNs u
     deaths_.pop();
     executor.sleep_until(std::max(executor.now(), model_time(death.at_hours)));
     const auto [first, end] = files_of(death.group);
-    for (std::uint32_t number = first; number < end; ++number)
-      if (auto begun = begin_life(vfs, number, death.life); !begun) return begun;
+    for (std::uint32_t number = first; number < end; ++number) TRY(begin_life(vfs, number, death.life));
     deaths_.push(next(death));
   }
   executor.sleep_until(std::max(executor.now(), until));

@@ -81,32 +81,27 @@ void add_utilization(ProductionRun& run, const lfs::Store& log) {
 
 /// What is live on the disk, by the reader of images; and the checker's word that nothing is wrong with it.
 Result<BlockBytes> live_blocks(const model::SectorStore& medium) {
-  const auto report = lfs::check(medium);
-  if (!report) return pass_on(report);
-  if (!report->nothing_found()) return fail("the aged disk", report->text(), "this is a defect of lfs");
-  const auto reader = lfs::ImageReader::open(medium);
-  if (!reader) return pass_on(reader);
+  TRY(const auto report, lfs::check(medium));
+  if (!report.nothing_found()) return fail("the aged disk", report.text(), "this is a defect of lfs");
+  TRY(const auto reader, lfs::ImageReader::open(medium));
   BlockBytes live{};
-  const lfs::Superblock& s = reader->superblock();
+  const lfs::Superblock& s = reader.superblock();
   for (lfs::InodeNumber number = lfs::kRootInode; number < s.inodes; ++number) {
-    if (!reader->map()[number].allocated()) continue;
-    const auto inode = reader->inode(number);
-    if (!inode) return pass_on(inode);
+    if (!reader.map()[number].allocated()) continue;
+    TRY(const auto inode, reader.inode(number));
     of(live, BlockType::inodes) += lfs::kInodeBytes;
-    auto visited = reader->each_block(*inode, [&](const lfs::ImageReader::Block& block) {
+    TRY(reader.each_block(inode, [&](const lfs::ImageReader::Block& block) {
       of(live, block.id.level == 0 ? BlockType::data : BlockType::indirect) += block.bytes;
-    });
-    if (!visited) return pass_on(visited);
+    }));
   }
-  for (const lfs::SectorAddress address : reader->checkpoint().map_blocks)
+  for (const lfs::SectorAddress address : reader.checkpoint().map_blocks)
     if (address != 0) of(live, BlockType::inode_map) += s.block_bytes;
-  for (const lfs::SectorAddress address : reader->checkpoint().usage_blocks)
+  for (const lfs::SectorAddress address : reader.checkpoint().usage_blocks)
     if (address != 0) of(live, BlockType::usage) += s.block_bytes;
   for (lfs::SegmentNumber i = 0; i < s.segments; ++i) {
-    if (reader->live_bytes(i) == 0) continue;
-    const auto summaries = reader->summaries(i);
-    if (!summaries) return pass_on(summaries);
-    of(live, BlockType::summary) += static_cast<double>(summaries->own_sectors) * lfs::kSectorBytes;
+    if (reader.live_bytes(i) == 0) continue;
+    TRY(const auto summaries, reader.summaries(i));
+    of(live, BlockType::summary) += static_cast<double>(summaries.own_sectors) * lfs::kSectorBytes;
   }
   return live;
 }

@@ -29,8 +29,8 @@ struct Crash {
 };
 
 VfsResult<void> make(Vfs& vfs, const FileSet& files) {
-  if (auto made = files.make_folders(vfs); !made) return made;
-  if (auto synced = vfs.syncfs(); !synced) return synced;
+  TRY(files.make_folders(vfs));
+  TRY(vfs.syncfs());
   return files.make_files(vfs);
 }
 

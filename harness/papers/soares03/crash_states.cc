@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "fs-adapters/snapfs/under_test.h"
+#include "harness/explorer/in_process/exploration.h"
+#include "harness/explorer/in_process/lab_disks.h"
 #include "harness/papers/judge.h"
 #include "harness/papers/soares03/soares03.h"
 #include "harness/papers/work_folder.h"
-#include "harness/explorer/in_process/exploration.h"
-#include "harness/explorer/in_process/lab_disks.h"
 #include "harness/workload/catalogue.h"
 
 namespace headcrash::experiment::soares03 {
@@ -49,19 +49,16 @@ class Lab {
                   "set TMPDIR to one that can");
     const auto lab_disk = system_.lab_disk(workload.disk);
     if (!lab_disk) return fail(workload.name, "there is no disk \"" + workload.disk + "\"");
-    const auto operations = workload::make_workload({.name = workload.name});
-    if (!operations) return tl::unexpected(operations.error());
-    const auto formatted =
-        in_process::format_disk(system_.type(), *lab_disk, folder_.path() / "formatted.hcrec");
-    if (!formatted) return tl::unexpected(formatted.error());
-    in_process::Bench bench(*formatted);
+    TRY(const auto operations, workload::make_workload({.name = workload.name}));
+    TRY(const auto formatted,
+        in_process::format_disk(system_.type(), *lab_disk, folder_.path() / "formatted.hcrec"));
+    in_process::Bench bench(formatted);
     in_process::ExplorationOptions options{.budget = budget};
     options.run.order = workload.order;
-    const auto result = bench.explore(system_, *operations, options, folder_.path() / "run.hcrec");
-    if (!result) return tl::unexpected(result.error());
-    if (result->run.failure) return fail(workload.name, *result->run.failure);
-    sum.checked += result->checked;
-    sum.broken += result->checked - result->clean;
+    TRY(const auto result, bench.explore(system_, operations, options, folder_.path() / "run.hcrec"));
+    if (result.run.failure) return fail(workload.name, *result.run.failure);
+    sum.checked += result.checked;
+    sum.broken += result.checked - result.clean;
     return {};
   }
 

@@ -134,7 +134,7 @@ class Steady {
     outcome_.requests = after.requests - before.requests;
     outcome_.disk_busy_s = after.busy_s - before.busy_s;
     if (snapshots_ == nullptr) return;
-    const auto more = [&](std::uint64_t snapfs::Counters::*counter) {
+    const auto more = [&](std::uint64_t snapfs::Counters::* counter) {
       return static_cast<double>(after.snapshots.*counter - before.snapshots.*counter);
     };
     outcome_.commits = more(&snapfs::Counters::commits);

@@ -57,7 +57,7 @@ PhaseResult read_all(User& user, std::span<const TimedFile> files, bool with_lay
     if (const auto same = work.operation([&] { return work.read(file); }); !same) return same;
   }
   for (const TimedFile& file : with_layout ? files : std::span<const TimedFile>()) {
-    if (const auto looked = work.look_at_layout(file); !looked) return looked;
+    TRY(work.look_at_layout(file));
   }
   return {};
 }
@@ -96,7 +96,7 @@ std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
 
 PhaseResult write_probe(User& user, std::uint64_t age) {
   FileWork work(user);
-  if (const auto made = work.make_folder(probe_folder(user)); !made) return made;
+  TRY(work.make_folder(probe_folder(user)));
   for (const TimedFile& file : probe_of(user, age)) {
     if (const auto made = work.operation([&] { return work.create(file); }); !made) return made;
   }
@@ -111,7 +111,7 @@ PhaseResult read_probe(User& user, std::uint64_t age) {
 PhaseResult clear_probe(User& user, std::uint64_t age) {
   FileWork work(user);
   for (const TimedFile& file : probe_of(user, age)) {
-    if (const auto removed = work.remove(file.path); !removed) return removed;
+    TRY(work.remove(file.path));
   }
   return work.remove_folder(probe_folder(user));
 }

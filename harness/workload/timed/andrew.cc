@@ -42,7 +42,7 @@ class Compiler {
     if (by_programs()) {
       work_.start_program();  // make, which looks at all files that it knows
       for (std::size_t i = 0; i < tree_.files(); ++i) {
-        if (const auto looked = work_.stat(source(i).path); !looked) return looked;
+        TRY(work_.stat(source(i).path));
       }
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -53,25 +53,25 @@ class Compiler {
       for (int i = 0; i < 3; ++i) work_.start_program();  // a shell, cc, ld
     }
     for (std::size_t i = 0; i < count; ++i) {
-      if (const auto read = work_.read(object(i)); !read) return read;
+      TRY(work_.read(object(i)));
     }
     return work_.create(program());
   }
 
   PhaseResult check() {
     for (std::size_t i = 0; i < compiled(); ++i) {
-      if (const auto read = work_.read(object(i)); !read) return read;
+      TRY(work_.read(object(i)));
       for (std::uint64_t pass = 0; pass < passes(); ++pass) {
-        if (const auto gone = work_.expect_missing(intermediate(i, pass).path); !gone) return gone;
+        TRY(work_.expect_missing(intermediate(i, pass).path));
       }
       if (!by_programs()) continue;
       for (const char* name : {"ctm0", "ctm1", "ctm2", "ctm3", "ctm4", "ctm5", "atm1", "atm2", "atm3"}) {
-        if (const auto gone = work_.expect_missing(temporary(i, name).path); !gone) return gone;
+        TRY(work_.expect_missing(temporary(i, name).path));
       }
     }
-    if (const auto read = work_.read(program()); !read) return read;
+    TRY(work_.read(program()));
     for (std::size_t i = 0; i < tree_.files(); ++i) {
-      if (const auto read = work_.read(source(i)); !read) return read;
+      TRY(work_.read(source(i)));
     }
     return {};
   }
@@ -105,15 +105,15 @@ class Compiler {
   }
 
   PhaseResult compile(std::size_t i) {
-    if (const auto read = work_.read(source(i)); !read) return read;
+    TRY(work_.read(source(i)));
     for (std::uint64_t pass = 0; pass < passes(); ++pass) {
-      if (const auto made = work_.create(intermediate(i, pass)); !made) return made;
+      TRY(work_.create(intermediate(i, pass)));
       work_.compute_ms(argument(user_.arguments, "compile-cpu-ms") / passes());
-      if (const auto read = work_.read(intermediate(i, pass)); !read) return read;
+      TRY(work_.read(intermediate(i, pass)));
       if (pass == 0) continue;
-      if (const auto gone = work_.remove(intermediate(i, pass - 1).path); !gone) return gone;
+      TRY(work_.remove(intermediate(i, pass - 1).path));
     }
-    if (const auto made = work_.create(object(i)); !made) return made;
+    TRY(work_.create(object(i)));
     return work_.remove(intermediate(i, passes() - 1).path);
   }
 
@@ -122,17 +122,17 @@ class Compiler {
     constexpr std::uint64_t kProgramsOfACompilation = 5;
     work_.start_program();
     for (const TimedFile& input : inputs) {
-      if (const auto read = work_.read(input); !read) return read;
+      TRY(work_.read(input));
     }
     work_.compute_ms(argument(user_.arguments, "compile-cpu-ms") / kProgramsOfACompilation);
     for (const TimedFile& output : outputs) {
-      if (const auto made = work_.create(output); !made) return made;
+      TRY(work_.create(output));
     }
     return {};
   }
   PhaseResult remove(const std::vector<TimedFile>& files) {
     for (const TimedFile& file : files) {
-      if (const auto gone = work_.remove(file.path); !gone) return gone;
+      TRY(work_.remove(file.path));
     }
     return {};
   }
@@ -146,26 +146,16 @@ class Compiler {
     work_.start_program();
     const std::function<PhaseResult()> steps[] = {
         [&] { return work_.create(name); },
-        [&] { return run({source(i)}, {temp("ctm4")}); },  // cpp
-        [&] {
-          return run({temp("ctm4")}, {temp("ctm1"), temp("ctm2")});
-        },  // c0
-        [&] {
-          return run({temp("ctm1"), temp("ctm2")}, {temp("ctm5")});
-        },                                                    // c1
-        [&] { return run({temp("ctm5")}, {temp("ctm3")}); },  // c2, the optimiser
-        [&] {
-          return remove({temp("ctm5"), temp("ctm1"), temp("ctm2"), temp("ctm4")});
-        },
-        [&] {
-          return run({temp("ctm3")}, {temp("atm1"), temp("atm2"), temp("atm3")});
-        },  // as
+        [&] { return run({source(i)}, {temp("ctm4")}); },                   // cpp
+        [&] { return run({temp("ctm4")}, {temp("ctm1"), temp("ctm2")}); },  // c0
+        [&] { return run({temp("ctm1"), temp("ctm2")}, {temp("ctm5")}); },  // c1
+        [&] { return run({temp("ctm5")}, {temp("ctm3")}); },                // c2, the optimiser
+        [&] { return remove({temp("ctm5"), temp("ctm1"), temp("ctm2"), temp("ctm4")}); },
+        [&] { return run({temp("ctm3")}, {temp("atm1"), temp("atm2"), temp("atm3")}); },  // as
         [&] { return assemble(i); },
-        [&] {
-          return remove({temp("ctm3"), name});
-        }};
+        [&] { return remove({temp("ctm3"), name}); }};
     for (const auto& step : steps) {
-      if (const auto done = step(); !done) return done;
+      TRY(step());
     }
     return {};
   }
@@ -173,9 +163,9 @@ class Compiler {
   PhaseResult assemble(std::size_t i) {
     const std::vector<TimedFile> files{temporary(i, "atm1"), temporary(i, "atm2"), temporary(i, "atm3")};
     for (const TimedFile& file : files) {
-      if (const auto read = work_.read(file); !read) return read;
+      TRY(work_.read(file));
     }
-    if (const auto made = work_.create(object(i)); !made) return made;
+    TRY(work_.create(object(i)));
     return remove(files);
   }
 
@@ -186,7 +176,7 @@ class Compiler {
 
 PhaseResult stat_all(FileWork& work, const FileTree& tree, bool by_programs) {
   for (std::size_t in = 0; in < tree.folders(); ++in) {
-    if (const auto listed = work.list(tree.folder(kTarget, in)); !listed) return listed;
+    TRY(work.list(tree.folder(kTarget, in)));
     for (const std::size_t i : tree.files_in(in)) {
       if (by_programs) work.start_program();
       const auto done = work.operation([&] { return work.stat(tree.file(kTarget, i, 0).path); });
@@ -215,11 +205,11 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
   return {
       phase("prepare", false,
             [tree](User&, FileWork& work) -> PhaseResult {
-              if (const auto made = tree->create(work, kSource, 0); !made) return made;
+              TRY(tree->create(work, kSource, 0));
               // The source ran it a hundred times: groups and inodes have been seen before.
-              if (const auto made = tree->make_folders(work, kTarget); !made) return made;
+              TRY(tree->make_folders(work, kTarget));
               for (std::size_t i = tree->folders(); i-- > 0;) {
-                if (const auto gone = work.remove_folder(tree->folder(kTarget, i)); !gone) return gone;
+                TRY(work.remove_folder(tree->folder(kTarget, i)));
               }
               return work.sync();
             }),

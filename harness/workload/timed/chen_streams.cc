@@ -46,7 +46,7 @@ PhaseResult stream(FileWork& work, const TimedFile& file, bool write) {
 Phase make_input() {
   return {.name = "prepare", .measured = false, .body = [](User& user) -> PhaseResult {
             FileWork work(user, kMib);
-            if (const auto made = work.create(input_file(user.arguments)); !made) return made;
+            TRY(work.create(input_file(user.arguments)));
             return work.sync();
           }};
 }
@@ -121,7 +121,7 @@ std::vector<Phase> rule_3_phases(const Arguments&) {
     FileWork work(user, kMib);
     TimedFile file = output_file(user.arguments);
     file.rewritten = 1;
-    if (const auto made = work.create(file); !made) return made;
+    TRY(work.create(file));
     return work.sync();
   };
   return {make_input(),

@@ -23,9 +23,9 @@ class Client {
       : user_(user), load_(load), work_(user, 64 << 10), flush_(argument(user.arguments, "fsync") != 0) {}
 
   PhaseResult make_folders() {
-    if (const auto made = work_.make_folder(home()); !made) return made;
+    TRY(work_.make_folder(home()));
     for (std::uint32_t i = 0; i < kDbenchFolders; ++i) {
-      if (const auto made = work_.make_folder(folder(i)); !made) return made;
+      TRY(work_.make_folder(folder(i)));
     }
     return {};
   }
@@ -47,7 +47,7 @@ class Client {
     for (const DbenchFile& left : load_.left) {
       TimedFile file = named(left.number, left.renames);
       file.bytes = left.bytes;
-      if (const auto read = work_.read(file); !read) return read;
+      TRY(work_.read(file));
     }
     return {};
   }

@@ -28,7 +28,7 @@ PhaseResult for_each_folder(User& user,
                             const std::function<PhaseResult(FileWork&, const std::string&)>& act) {
   FileWork work(user);
   for (std::uint64_t i = 0; i < argument(user.arguments, "folders"); ++i) {
-    if (const auto done = act(work, fmt::format("d{}", i)); !done) return done;
+    TRY(act(work, fmt::format("d{}", i)));
   }
   return {};
 }

@@ -71,22 +71,22 @@ TimedFile FileTree::file(const std::string& root, std::size_t number, std::size_
 PhaseResult FileTree::make_folders(FileWork& work, const std::string& root, const Programs& programs) const {
   for (std::size_t i = 0; i < folders(); ++i) {
     if (programs.each_folder) work.start_program();
-    if (const auto made = work.make_folder(folder(root, i)); !made) return made;
+    TRY(work.make_folder(folder(root, i)));
   }
   return {};
 }
 
 PhaseResult FileTree::create(FileWork& work, const std::string& root, std::size_t owner) const {
-  if (const auto made = make_folders(work, root); !made) return made;
+  TRY(make_folders(work, root));
   for (std::size_t i = 0; i < files(); ++i) {
-    if (const auto made = work.create(file(root, i, owner)); !made) return made;
+    TRY(work.create(file(root, i, owner)));
   }
   return {};
 }
 
 PhaseResult FileTree::extract(FileWork& work, const std::string& root) const {
   for (std::size_t in = 0; in < folders(); ++in) {
-    if (const auto made = work.make_folder(folder(root, in)); !made) return made;
+    TRY(work.make_folder(folder(root, in)));
     for (const std::size_t i : files_in(in)) {
       const auto done = work.operation([&] { return work.create(file(root, i, 0)); });
       if (!done) return done;
@@ -99,12 +99,12 @@ PhaseResult FileTree::copy_files(FileWork& work, const std::string& from, const 
                                  std::size_t owner, const Programs& programs) const {
   for (std::size_t in = 0; in < folders(); ++in) {
     if (programs.each_folder) work.start_program();
-    if (const auto listed = work.expect_entries(folder(from, in), entries_in(in)); !listed) return listed;
+    TRY(work.expect_entries(folder(from, in), entries_in(in)));
     for (const std::size_t i : files_in(in)) {
       if (programs.each_file) work.start_program();
       const TimedFile source = file(from, i, owner);
       const auto copied = work.operation([&]() -> PhaseResult {
-        if (const auto looked = work.stat(source.path); !looked) return looked;
+        TRY(work.stat(source.path));
         return work.copy(source, file(to, i, owner).path);
       });
       if (!copied) return copied;
@@ -115,7 +115,7 @@ PhaseResult FileTree::copy_files(FileWork& work, const std::string& from, const 
 
 PhaseResult FileTree::copy(FileWork& work, const std::string& from, const std::string& to,
                            std::size_t owner) const {
-  if (const auto made = make_folders(work, to); !made) return made;
+  TRY(make_folders(work, to));
   return copy_files(work, from, to, owner);
 }
 
@@ -123,7 +123,7 @@ PhaseResult FileTree::read(FileWork& work, const std::string& root, std::size_t 
                            const Programs& programs) const {
   for (std::size_t in = 0; in < folders(); ++in) {
     if (programs.each_folder) work.start_program();
-    if (const auto listed = work.expect_entries(folder(root, in), entries_in(in)); !listed) return listed;
+    TRY(work.expect_entries(folder(root, in), entries_in(in)));
     for (const std::size_t i : files_in(in)) {
       if (programs.each_file) work.start_program();
       const auto read = work.operation([&] { return work.read(file(root, i, owner)); });
@@ -135,12 +135,12 @@ PhaseResult FileTree::read(FileWork& work, const std::string& root, std::size_t 
 
 PhaseResult FileTree::remove(FileWork& work, const std::string& root, std::size_t owner) const {
   for (std::size_t in = folders(); in-- > 0;) {
-    if (const auto listed = work.list(folder(root, in)); !listed) return listed;
+    TRY(work.list(folder(root, in)));
     for (const std::size_t i : files_in(in)) {
       const auto removed = work.operation([&] { return work.remove(file(root, i, owner).path); });
       if (!removed) return removed;
     }
-    if (const auto removed = work.remove_folder(folder(root, in)); !removed) return removed;
+    TRY(work.remove_folder(folder(root, in)));
   }
   return {};
 }

@@ -56,22 +56,22 @@ PhaseResult FileWork::told(const VfsResult<void>& done, std::string_view verb, c
 }
 
 PhaseResult FileWork::make_folder(const std::string& path) {
-  if (const auto on = go_on(); !on) return on;
+  TRY(go_on());
   return told(user_.vfs.mkdir(path, 0755), "mkdir", path);
 }
 
 PhaseResult FileWork::remove_folder(const std::string& path) {
-  if (const auto on = go_on(); !on) return on;
+  TRY(go_on());
   return told(user_.vfs.rmdir(path), "rmdir", path);
 }
 
 PhaseResult FileWork::remove(const std::string& path) {
-  if (const auto on = go_on(); !on) return on;
+  TRY(go_on());
   return told(user_.vfs.unlink(path), "unlink", path);
 }
 
 PhaseResult FileWork::stat(const std::string& path) {
-  if (const auto on = go_on(); !on) return on;
+  TRY(go_on());
   if (const auto status = user_.vfs.stat(path); !status)
     return phase_error("stat", path, status.error().value);
   return {};
@@ -79,7 +79,7 @@ PhaseResult FileWork::stat(const std::string& path) {
 
 PhaseResult FileWork::with_open(const TimedFile& file, const OpenOptions& options, std::string_view verb,
                                 const std::function<PhaseResult(FileHandle)>& body) {
-  if (const auto on = go_on(); !on) return on;
+  TRY(go_on());
   const auto handle = user_.vfs.open(file.path, options);
   if (!handle) return phase_error(verb, file.path, handle.error().value);
   if (const PhaseResult done = body(*handle); !done) {
@@ -90,7 +90,7 @@ PhaseResult FileWork::with_open(const TimedFile& file, const OpenOptions& option
 }
 
 PhaseResult FileWork::list(const std::string& path) {
-  if (const auto on = go_on(); !on) return on;
+  TRY(go_on());
   if (const auto listed = user_.vfs.list(path); !listed)
     return phase_error("list", path, listed.error().value);
   return {};
@@ -112,7 +112,7 @@ PhaseResult FileWork::create(const TimedFile& file) {
 
 PhaseResult FileWork::read(const TimedFile& file) {
   return with_open(file, {}, "open", [&](FileHandle handle) -> PhaseResult {
-    if (const auto checked = read_at(handle, file, 0, file.bytes); !checked) return checked;
+    TRY(read_at(handle, file, 0, file.bytes));
     std::array<std::byte, 1> beyond;
     const auto more = user_.vfs.pread(handle, file.bytes, beyond);
     if (!more) return phase_error("read", file.path, more.error().value);
@@ -143,8 +143,8 @@ PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
   const auto piece_by_piece = [&](FileHandle source, FileHandle target) -> PhaseResult {
     for (std::uint64_t offset = 0; offset < from.bytes; offset += unit_.size()) {
       const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), from.bytes - offset));
-      if (const auto got = read_at(source, from, offset, piece.size()); !got) return got;
-      if (const auto put = put_at(target, copied, offset, piece); !put) return put;
+      TRY(read_at(source, from, offset, piece.size()));
+      TRY(put_at(target, copied, offset, piece));
     }
     return {};
   };
@@ -165,10 +165,10 @@ PhaseResult FileWork::put_at(FileHandle handle, const TimedFile& file, std::uint
 PhaseResult FileWork::write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
                                std::uint64_t bytes) {
   for (std::uint64_t done = 0; done < bytes;) {
-    if (const auto on = go_on(); !on) return on;
+    TRY(go_on());
     const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), bytes - done));
     fill(file, offset + done, piece);
-    if (const auto put = put_at(handle, file, offset + done, piece); !put) return put;
+    TRY(put_at(handle, file, offset + done, piece));
     done += piece.size();
   }
   return {};
@@ -177,7 +177,7 @@ PhaseResult FileWork::write_at(FileHandle handle, const TimedFile& file, std::ui
 PhaseResult FileWork::read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
                               std::uint64_t bytes) {
   for (std::uint64_t done = 0; done < bytes;) {
-    if (const auto on = go_on(); !on) return on;
+    TRY(go_on());
     const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), bytes - done));
     const auto got = user_.vfs.pread(handle, offset + done, piece);
     if (!got) return phase_error("read", file.path, got.error().value);
@@ -185,7 +185,7 @@ PhaseResult FileWork::read_at(FileHandle handle, const TimedFile& file, std::uin
       return tl::unexpected(PhaseError{
           .what = fmt::format("{}: ends at byte {}, not {}", file.path, offset + done + *got, file.bytes)});
     user_.tally.bytes_read += piece.size();
-    if (const auto same = compare(file, offset + done, piece); !same) return same;
+    TRY(compare(file, offset + done, piece));
     done += piece.size();
   }
   return {};

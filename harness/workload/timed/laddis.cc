@@ -111,15 +111,13 @@ class Thread {
 PhaseResult prepare(User& user) {
   FileWork work(user);
   const Thread thread(user);
-  if (auto made = work.make_folder(thread.top()); !made) return made;
+  TRY(work.make_folder(thread.top()));
   for (std::uint64_t at = 0; at < thread.files(); ++at) {
-    if (at % kFilesPerFolder == 0)
-      if (auto made = work.make_folder(thread.folder(at / kFilesPerFolder)); !made) return made;
-    if (auto made = work.create(thread.file(at)); !made) return made;
+    if (at % kFilesPerFolder == 0) TRY(work.make_folder(thread.folder(at / kFilesPerFolder)));
+    TRY(work.create(thread.file(at)));
     if (at % kFilesPerLink != 0) continue;
     const std::string link = thread.link(at / kFilesPerLink);
-    if (auto made = FileWork::told(user.vfs.symlink(thread.file(at).path, link), "symlink", link); !made)
-      return made;
+    TRY(FileWork::told(user.vfs.symlink(thread.file(at).path, link), "symlink", link));
   }
   return work.sync();
 }
@@ -138,7 +136,7 @@ PhaseResult create(User& user, FileWork& work, const Thread::Request& request) {
 
 PhaseResult write(User& user, FileWork& work, const Thread::Request& request) {
   return work.with_open(request.file, {}, "open", [&](FileHandle handle) -> PhaseResult {
-    if (auto put = work.write_at(handle, request.file, request.offset, kTransferBytes); !put) return put;
+    TRY(work.write_at(handle, request.file, request.offset, kTransferBytes));
     return FileWork::told(user.vfs.fsync(handle), "fsync", request.file.path);
   });
 }
@@ -193,7 +191,7 @@ PhaseResult serve(User& user) {
   while (const auto request = thread.next()) {
     const std::int64_t arrival_ns = begun_ns + request->arrives_ns;
     if (user.pace.now_ns() < arrival_ns) user.pace.sleep_until(arrival_ns);
-    if (auto done = answer(user, work, *request); !done) return done;
+    TRY(answer(user, work, *request));
     if (request->arrives_ns < counts_from_ns) continue;
     ++user.tally.operations;
     user.tally.latencies.record(user.pace.now_ns() - arrival_ns);
@@ -206,11 +204,9 @@ PhaseResult verify(User& user) {
   Thread thread(user);
   while (thread.next()) {
   }
-  for (std::uint64_t at = 0; at < thread.files(); ++at)
-    if (auto same = work.read(thread.file(at)); !same) return same;
+  for (std::uint64_t at = 0; at < thread.files(); ++at) TRY(work.read(thread.file(at)));
   const auto [oldest, end] = thread.left();
-  for (std::uint64_t at = oldest; at < end; ++at)
-    if (auto same = work.read(thread.created(at)); !same) return same;
+  for (std::uint64_t at = oldest; at < end; ++at) TRY(work.read(thread.created(at)));
   return oldest == 0 ? PhaseResult{} : work.expect_missing(thread.created(oldest - 1).path);
 }
 

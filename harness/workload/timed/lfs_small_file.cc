@@ -39,7 +39,7 @@ struct SmallFiles {
   PhaseResult prepare(User& user) const {
     FileWork work(user);
     for (std::uint64_t i = 0; i < folders(); ++i) {
-      if (const auto made = work.make_folder(folder(i)); !made) return made;
+      TRY(work.make_folder(folder(i)));
     }
     return {};
   }
@@ -55,7 +55,7 @@ struct SmallFiles {
   PhaseResult verify(User& user) const {
     FileWork work(user);
     for (std::uint64_t i = 0; i < folders(); ++i) {
-      if (const auto empty = work.expect_entries(folder(i), 0); !empty) return empty;
+      TRY(work.expect_entries(folder(i), 0));
     }
     return {};
   }

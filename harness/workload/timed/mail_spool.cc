@@ -26,8 +26,7 @@ class Mailbox {
         seed_(user.seed) {}
 
   PhaseResult make() {
-    for (const std::string& folder : {box(), box() + "/tmp", box() + "/new"})
-      if (const auto made = work_.make_folder(folder); !made) return made;
+    for (const std::string& folder : {box(), box() + "/tmp", box() + "/new"}) TRY(work_.make_folder(folder));
     return {};
   }
 
@@ -40,10 +39,9 @@ class Mailbox {
 
   PhaseResult verify() {
     const std::uint64_t first = messages_ > kept_ ? messages_ - kept_ : 0;
-    if (const auto empty = work_.expect_entries(box() + "/tmp", 0); !empty) return empty;
-    if (const auto all = work_.expect_entries(box() + "/new", messages_ - first); !all) return all;
-    for (std::uint64_t i = first; i < messages_; ++i)
-      if (const auto same = work_.read(message("new", i)); !same) return same;
+    TRY(work_.expect_entries(box() + "/tmp", 0));
+    TRY(work_.expect_entries(box() + "/new", messages_ - first));
+    for (std::uint64_t i = first; i < messages_; ++i) TRY(work_.read(message("new", i)));
     return {};
   }
 
@@ -60,7 +58,7 @@ class Mailbox {
     const TimedFile file = message("tmp", number);
     const auto safe = work_.with_open(
         file, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) -> PhaseResult {
-          if (const auto written = work_.write_at(handle, file, 0, file.bytes); !written) return written;
+          TRY(work_.write_at(handle, file, 0, file.bytes));
           return FileWork::told(work_.user().vfs.fsync(handle), "fsync", file.path);
         });
     if (!safe) return safe;
@@ -69,7 +67,7 @@ class Mailbox {
         file.path);
     if (!moved || number < kept_) return moved;
     const TimedFile oldest = message("new", number - kept_);
-    if (const auto same = work_.read(oldest); !same) return same;
+    TRY(work_.read(oldest));
     return work_.remove(oldest.path);
   }
 

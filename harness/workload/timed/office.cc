@@ -90,18 +90,18 @@ PhaseResult Office::move_in(FileWork* work) {
     std::vector<std::string> folders{home(), home() + "/tmp"};
     for (std::uint32_t i = 0; i < kFolders; ++i) folders.push_back(folder_of(home(), i));
     for (const std::string& folder : folders) {
-      if (const auto made = work->make_folder(folder); !made) return made;
+      TRY(work->make_folder(folder));
     }
   }
   while (files_.size() <= kLogs || bytes_ < kept_bytes_) {
     const bool log = files_.size() < kLogs;
     if (!log) {
-      if (const auto made = make_file(work); !made) return made;
+      TRY(make_file(work));
       continue;
     }
     files_.push_back(new_file(0));
     if (work == nullptr) continue;
-    if (const auto made = work->create(named(files_.back())); !made) return made;
+    TRY(work->create(named(files_.back())));
   }
   return {};
 }
@@ -110,7 +110,7 @@ PhaseResult Office::work_days(std::uint64_t first, std::uint64_t end, FileWork* 
   const std::int64_t start_ns = work == nullptr ? 0 : user_.pace.now_ns();
   for (std::uint64_t day = first; day < end; ++day) {
     const std::int64_t midnight_ns = start_ns + static_cast<std::int64_t>(day - first) * day_ns_;
-    if (const auto worked = work_day(day, midnight_ns, work); !worked) return worked;
+    TRY(work_day(day, midnight_ns, work));
     if (work != nullptr) user_.pace.sleep_until(midnight_ns + day_ns_);
   }
   return {};
@@ -126,7 +126,7 @@ PhaseResult Office::work_day(std::uint64_t day, std::int64_t midnight_ns, FileWo
           static_cast<double>(hours_ns) / static_cast<double>(day_bytes_) * static_cast<double>(written_));
       user_.pace.sleep_until(midnight_ns + day_ns_ / kHours * kMorning + into_ns);
     }
-    if (const auto done = job(work); !done) return done;
+    TRY(job(work));
   }
   return remove_temporaries(work, true);
 }
@@ -141,8 +141,8 @@ PhaseResult Office::job(FileWork* work) {
     if (which < 18) return append_to_log(work);
     return overwrite(work);
   };
-  if (const auto done = doing(); !done) return done;
-  if (const auto removed = remove_temporaries(work, false); !removed) return removed;
+  TRY(doing());
+  TRY(remove_temporaries(work, false));
   return tidy_up(work);
 }
 
@@ -162,7 +162,7 @@ PhaseResult Office::remove_temporaries(FileWork* work, bool all) {
     const std::string path = temporary(temporaries_[i].file).path;
     temporaries_.erase(temporaries_.begin() + static_cast<std::ptrdiff_t>(i));
     if (work == nullptr) continue;
-    if (const auto removed = work->remove(path); !removed) return removed;
+    TRY(work->remove(path));
   }
   return {};
 }
@@ -186,11 +186,11 @@ PhaseResult Office::edit(FileWork* work) {
   const TimedFile target = named(file);
   TimedFile next = target;
   next.path += "~";
-  const auto safe = work->with_open(
-      next, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) -> PhaseResult {
-        if (const auto written = work->write_at(handle, next, 0, next.bytes); !written) return written;
-        return FileWork::told(user_.vfs.fsync(handle), "fsync", next.path);
-      });
+  const auto safe = work->with_open(next, {.create = true, .exclusive = true}, "create",
+                                    [&](FileHandle handle) -> PhaseResult {
+                                      TRY(work->write_at(handle, next, 0, next.bytes));
+                                      return FileWork::told(user_.vfs.fsync(handle), "fsync", next.path);
+                                    });
   if (!safe) return safe;
   return FileWork::told(user_.vfs.rename(next.path, target.path, RenameMode::replace), "rename", next.path);
 }
@@ -204,8 +204,8 @@ PhaseResult Office::append_to_log(FileWork* work) {
     const std::string old = named(log).path;
     log = new_file(0);
     if (work != nullptr) {
-      if (const auto removed = work->remove(old); !removed) return removed;
-      if (const auto made = work->create(named(log)); !made) return made;
+      TRY(work->remove(old));
+      TRY(work->create(named(log)));
     }
   }
   const std::uint64_t end = log.bytes;
@@ -239,7 +239,7 @@ PhaseResult Office::tidy_up(FileWork* work) {
     files_[which] = files_.back();
     files_.pop_back();
     if (work == nullptr) continue;
-    if (const auto removed = work->remove(path); !removed) return removed;
+    TRY(work->remove(path));
   }
   return {};
 }

@@ -61,7 +61,7 @@ std::vector<Phase> create_phases(const Arguments& arguments) {
   const auto verify = [](User& user) -> PhaseResult {
     FileWork work(user);
     const Share share(user);
-    if (const auto all = work.expect_entries(share.folder, share.files); !all) return all;
+    TRY(work.expect_entries(share.folder, share.files));
     return for_each_file(user, [](FileWork& by, const TimedFile& file) { return by.read(file); });
   };
   return {{.name = "prepare", .users = users, .measured = false, .body = make_share_folder},
@@ -72,8 +72,8 @@ std::vector<Phase> create_phases(const Arguments& arguments) {
 std::vector<Phase> remove_phases_1k(const Arguments& arguments) {
   const std::size_t users = argument(arguments, "users");
   const auto prepare = [](User& user) -> PhaseResult {
-    if (const auto made = make_share_folder(user); !made) return made;
-    if (const auto made = create_share(user); !made) return made;
+    TRY(make_share_folder(user));
+    TRY(create_share(user));
     return FileWork(user).sync();
   };
   return {{.name = "prepare", .users = users, .measured = false, .body = prepare},
@@ -85,7 +85,7 @@ std::vector<Phase> create_remove_phases(const Arguments& arguments) {
   const std::size_t users = argument(arguments, "users");
   const auto both = [](User& user) {
     return for_each_file(user, [](FileWork& work, const TimedFile& file) -> PhaseResult {
-      if (const auto made = work.create(file); !made) return made;
+      TRY(work.create(file));
       return work.remove(file.path);
     });
   };

@@ -100,7 +100,7 @@ PhaseResult make_pool_folders(User& user) {
   FileWork work(user, kBlockBytes);
   const Pool pool(user);
   for (std::uint64_t i = 0; i < pool.folders(); ++i) {
-    if (const auto made = work.make_folder(Pool::folder(i)); !made) return made;
+    TRY(work.make_folder(Pool::folder(i)));
   }
   return {};
 }
@@ -149,7 +149,7 @@ PhaseResult verify_pool(User& user) {
   FileWork work(user);
   const Pool pool = pool_after_transactions(user);
   for (const PoolFile& each : pool.files()) {
-    if (const auto read = work.read(pool.file(each)); !read) return read;
+    TRY(work.read(pool.file(each)));
   }
   return {};
 }

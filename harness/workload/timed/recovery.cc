@@ -39,7 +39,7 @@ struct RecoveryFiles {
     FileWork work(user);
     for (std::uint64_t i = first; i < end; ++i) {
       if (i % files_per_folder == 0) {
-        if (const auto made = work.make_folder(folder(i / files_per_folder)); !made) return made;
+        TRY(work.make_folder(folder(i / files_per_folder)));
       }
       const auto done = work.operation([&] {
         const auto created = work.create(file(i));
@@ -53,7 +53,7 @@ struct RecoveryFiles {
   PhaseResult verify(User& user) const {
     FileWork work(user);
     for (std::uint64_t i = 0; i < files + dirty; ++i) {
-      if (const auto same = work.read(file(i)); !same) return same;
+      TRY(work.read(file(i)));
     }
     return {};
   }

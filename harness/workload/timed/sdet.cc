@@ -60,8 +60,8 @@ class Developer {
         edits_(tree.files()) {}
 
   PhaseResult settle_in() {
-    if (const auto made = tree_.create(work_, home_, user_.number); !made) return made;
-    if (const auto made = work_.make_folder(temporary()); !made) return made;
+    TRY(tree_.create(work_, home_, user_.number));
+    TRY(work_.make_folder(temporary()));
     return work_.sync();
   }
 
@@ -74,7 +74,7 @@ class Developer {
   }
   PhaseResult run_script(std::uint64_t script) {
     for (const Step& step : script_of(user_, tree_.files(), script)) {
-      if (const auto done = run(step); !done) return done;
+      TRY(run(step));
     }
     return {};
   }
@@ -87,7 +87,7 @@ class Developer {
       }
     }
     for (std::size_t i = 0; i < tree_.files(); ++i) {
-      if (const auto read = work_.read(file(i)); !read) return read;
+      TRY(work_.read(file(i)));
     }
     return {};
   }
@@ -129,7 +129,7 @@ class Developer {
       case Command::mkdir:
         return work_.make_folder(fmt::format("{}/new{}", temporary(), next_scratch_++));
       case Command::diff:
-        if (const auto read = work_.read(file(step.file)); !read) return read;
+        TRY(work_.read(file(step.file)));
         return work_.read(file(step.other));
       case Command::grep:
         return read_some(step, 8);
@@ -146,25 +146,25 @@ class Developer {
   /// cc, and what is built like it: an intermediate file comes and goes, a result stays.
   PhaseResult translate(const Step& step, std::string_view between, std::string_view result) {
     const TimedFile source = file(step.file);
-    if (const auto read = work_.read(source); !read) return read;
+    TRY(work_.read(source));
     const TimedFile intermediate = scratch(between, 2 * source.bytes);
-    if (const auto made = work_.create(intermediate); !made) return made;
+    TRY(work_.create(intermediate));
     compute();
-    if (const auto read = work_.read(intermediate); !read) return read;
+    TRY(work_.read(intermediate));
     const TimedFile product = scratch(result, source.bytes);
-    if (const auto made = work_.create(product); !made) return made;
+    TRY(work_.create(product));
     products_.push_back(product);
     return work_.remove(intermediate.path);
   }
 
   PhaseResult make(const Step& step) {
     for (std::size_t i = 0; i < tree_.files(); ++i) {
-      if (const auto looked = work_.stat(file(i).path); !looked) return looked;
+      TRY(work_.stat(file(i).path));
     }
     for (std::size_t i = 0; i < 3; ++i) {
       start_program();
       const Step one{.command = Command::cc, .file = (step.file + i) % tree_.files()};
-      if (const auto done = translate(one, ".s", ".o"); !done) return done;
+      TRY(translate(one, ".s", ".o"));
     }
     return {};
   }
@@ -173,7 +173,7 @@ class Developer {
     const TimedFile source = file(step.file);
     TimedFile target = source;
     target.path = scratch(".copy", 0).path;
-    if (const auto copied = work_.copy(source, target.path); !copied) return copied;
+    TRY(work_.copy(source, target.path));
     products_.push_back(target);
     return {};
   }
@@ -183,15 +183,15 @@ class Developer {
     if (products_.empty()) return {};
     const TimedFile oldest = products_.front();
     products_.erase(products_.begin());
-    if (const auto read = work_.read(oldest); !read) return read;
+    TRY(work_.read(oldest));
     return work_.remove(oldest.path);
   }
 
   /// As ed: the text goes to a file of its own, and is written over the old one at the end.
   PhaseResult edit(std::size_t number) {
-    if (const auto read = work_.read(file(number)); !read) return read;
+    TRY(work_.read(file(number)));
     const TimedFile buffer = scratch(".ed", file(number).bytes);
-    if (const auto made = work_.create(buffer); !made) return made;
+    TRY(work_.create(buffer));
     ++edits_[number];
     const TimedFile changed = file(number);
     const auto written = work_.with_open(changed, {.truncate = true}, "open", [&](FileHandle handle) {
@@ -203,22 +203,22 @@ class Developer {
 
   PhaseResult read_some(const Step& step, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-      if (const auto read = work_.read(file((step.file + i) % tree_.files())); !read) return read;
+      TRY(work_.read(file((step.file + i) % tree_.files())));
     }
     return {};
   }
 
   PhaseResult look_at_folder(std::size_t number) {
-    if (const auto listed = work_.list(tree_.folder(home_, number)); !listed) return listed;
+    TRY(work_.list(tree_.folder(home_, number)));
     for (const std::size_t i : tree_.files_in(number)) {
-      if (const auto looked = work_.stat(file(i).path); !looked) return looked;
+      TRY(work_.stat(file(i).path));
     }
     return {};
   }
 
   PhaseResult look_everywhere() {
     for (std::size_t i = 0; i < tree_.folders(); ++i) {
-      if (const auto looked = look_at_folder(i); !looked) return looked;
+      TRY(look_at_folder(i));
     }
     return {};
   }

@@ -41,7 +41,7 @@ Phase make_trees(std::size_t users, const std::shared_ptr<const FileTree>& tree,
   return {
       .name = "prepare", .users = users, .measured = false, .body = [tree, root](User& user) -> PhaseResult {
         FileWork work(user);
-        if (const auto made = tree->create(work, root(user), user.number); !made) return made;
+        TRY(tree->create(work, root(user), user.number));
         return work.sync();
       }};
 }

@@ -75,7 +75,7 @@ Result<std::unique_ptr<Array>> Array::create(ArrayOptions options) {
     if (c.sectors != options.members.front()->characteristics().sectors)
       return fail(p.name, "its members differ in size", "use drives of one size");
   }
-  if (auto checked = check_profile(p, physical); !checked) return pass_on(checked);
+  TRY(check_profile(p, physical));
   const auto layout = RaidLayout::of(p, options.members.front()->characteristics().sectors);
   if (layout.stripes == 0)
     return fail(p.name, "its members are too small for one stripe beside the array's own areas",
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Array>> Array::create(ArrayOptions options) {
   if (layout.bitmap_sectors > kBitmapSectorsMax)
     return fail(p.name + ": region size", "makes too many regions", "choose larger regions");
   auto controller = std::make_unique<ArrayController>(std::move(options), layout);
-  if (auto assembled = controller->assemble_now(); !assembled) return pass_on(assembled);
+  TRY(controller->assemble_now());
   return std::unique_ptr<Array>(new Array(std::move(controller)));
 }
 

@@ -17,20 +17,20 @@
 #include <map>
 #include <vector>
 
-#include "plugin/model/core/aligned_buffer.h"
 #include "plugin/model/array/array.h"
 #include "plugin/model/array/array_runner.h"
-#include "plugin/model/core/busy_time.h"
 #include "plugin/model/array/dirty_regions.h"
 #include "plugin/model/array/member_commands.h"
 #include "plugin/model/array/member_runs.h"
 #include "plugin/model/array/prewrite_log.h"
 #include "plugin/model/array/raid_layout.h"
-#include "plugin/model/core/request_intake.h"
 #include "plugin/model/array/stripe_cache.h"
 #include "plugin/model/array/stripe_locks.h"
 #include "plugin/model/array/stripe_plan.h"
 #include "plugin/model/array/superblock.h"
+#include "plugin/model/core/aligned_buffer.h"
+#include "plugin/model/core/busy_time.h"
+#include "plugin/model/core/request_intake.h"
 
 namespace headcrash::model {
 

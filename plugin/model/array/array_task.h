@@ -45,7 +45,7 @@ class FramePool {
       frame = free_[step].back();
       free_[step].pop_back();
     } else {
-      frame = ::operator new(step* kStepBytes);
+      frame = ::operator new(step * kStepBytes);
     }
     new (frame) Header{this, step};
     return static_cast<std::byte*>(frame) + kHeaderBytes;

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plugin/model/core/store.h"
 #include "plugin/model/array/stripe_plan.h"
+#include "plugin/model/core/store.h"
 
 namespace headcrash::model {
 

@@ -29,11 +29,10 @@ Result<CutTrigger> parse_after_mark(std::string_view whole, std::string_view tex
                 plus == 0 ? "the text of the mark is missing" : "the '+' before the time is missing",
                 "write after-mark:TEXT+X, for example after-mark:persisted 12+30");
   }
-  const auto delay_ns = parse_milliseconds(cut_subject(whole), text.substr(plus + 1));
-  if (!delay_ns) return pass_on(delay_ns);
+  TRY(const auto delay_ns, parse_milliseconds(cut_subject(whole), text.substr(plus + 1)));
   CutTrigger trigger;
   trigger.kind = CutTrigger::Kind::after_mark;
-  trigger.delay_ns = *delay_ns;
+  trigger.delay_ns = delay_ns;
   trigger.mark = text.substr(0, plus);
   return trigger;
 }
@@ -46,11 +45,11 @@ Result<CutTrigger> parse_at_lba(std::string_view whole, std::string_view text) {
   if (slash == 0)
     return fail(cut_subject(whole), "the device before the '/' is missing",
                 "leave out the '/' for the first device");
-  const auto lba = parse_number(
-      cut_subject(whole), slash == std::string_view::npos ? text : text.substr(slash + 1),
-      {"the sector", 0, kLbaMax, "count sectors of 512 bytes from 0, for example at-lba:hd0/4096"});
-  if (!lba) return pass_on(lba);
-  trigger.lba = *lba;
+  TRY(const auto lba,
+      parse_number(
+          cut_subject(whole), slash == std::string_view::npos ? text : text.substr(slash + 1),
+          {"the sector", 0, kLbaMax, "count sectors of 512 bytes from 0, for example at-lba:hd0/4096"}));
+  trigger.lba = lba;
   return trigger;
 }
 
@@ -67,9 +66,8 @@ Result<CutTrigger> parse_cut_trigger(std::string_view text) {
 
   CutTrigger trigger;
   if (kind == "after-ms") {
-    const auto delay_ns = parse_milliseconds(cut_subject(text), value);
-    if (!delay_ns) return pass_on(delay_ns);
-    trigger.delay_ns = *delay_ns;
+    TRY(const auto delay_ns, parse_milliseconds(cut_subject(text), value));
+    trigger.delay_ns = delay_ns;
     return trigger;
   }
   if (kind == "after-requests") {
@@ -81,9 +79,8 @@ Result<CutTrigger> parse_cut_trigger(std::string_view text) {
   } else {
     return fail(cut_subject(text), fmt::format("'{}' is not a kind of trigger", kind), std::string(kForms));
   }
-  const auto count = parse_count(text, value);
-  if (!count) return pass_on(count);
-  trigger.count = *count;
+  TRY(const auto count, parse_count(text, value));
+  trigger.count = count;
   return trigger;
 }
 

@@ -9,9 +9,9 @@
 
 #include "plugin/base/random.h"
 #include "plugin/model/core/device.h"
-#include "plugin/model/faults/faults.h"
 #include "plugin/model/core/tear.h"
 #include "plugin/model/disk/write_cache.h"
+#include "plugin/model/faults/faults.h"
 
 namespace headcrash::model {
 

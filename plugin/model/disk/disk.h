@@ -11,15 +11,15 @@
 
 #include "plugin/model/core/busy_time.h"
 #include "plugin/model/core/device.h"
+#include "plugin/model/core/platter.h"
+#include "plugin/model/core/request_intake.h"
 #include "plugin/model/disk/disk_profile.h"
 #include "plugin/model/disk/drive_queue.h"
-#include "plugin/model/faults/faults.h"
 #include "plugin/model/disk/mechanism.h"
-#include "plugin/model/core/platter.h"
 #include "plugin/model/disk/read_ahead.h"
 #include "plugin/model/disk/read_segments.h"
-#include "plugin/model/core/request_intake.h"
 #include "plugin/model/disk/write_cache.h"
+#include "plugin/model/faults/faults.h"
 
 namespace headcrash::model {
 

@@ -9,8 +9,8 @@
 #include <charconv>
 #include <utility>
 
-#include "plugin/model/faults/faults.h"
 #include "plugin/model/core/number_text.h"
+#include "plugin/model/faults/faults.h"
 
 namespace headcrash::model {
 namespace {
@@ -92,16 +92,14 @@ Result<std::uint64_t> parse_lba(const std::string& subject, std::string_view tex
 
 Result<void> parse_range(const std::string& subject, std::string_view text, FaultSpec& fault) {
   const std::size_t plus = text.find('+');
-  const auto lba = parse_lba(subject, text.substr(0, plus));
-  if (!lba) return pass_on(lba);
-  fault.lba = *lba;
+  TRY(const auto lba, parse_lba(subject, text.substr(0, plus)));
+  fault.lba = lba;
   fault.sectors = 1;
   if (plus == std::string_view::npos) return {};
-  const auto count =
+  TRY(const auto count,
       parse_number(subject, text.substr(plus + 1),
-                   {"the length of the range", 1, kLbaMax, "give at least one sector, as in lba=4096+8"});
-  if (!count) return pass_on(count);
-  fault.sectors = *count;
+                   {"the length of the range", 1, kLbaMax, "give at least one sector, as in lba=4096+8"}));
+  fault.sectors = count;
   return {};
 }
 
@@ -127,9 +125,8 @@ Result<void> parse_option(const std::string& subject, Option option, std::string
                           FaultSpec& fault) {
   if (option == kLba) return parse_range(subject, value, fault);
   if (option == kData) {
-    auto data = parse_data(subject, value);
-    if (!data) return pass_on(data);
-    fault.data = std::move(*data);
+    TRY(auto data, parse_data(subject, value));
+    fault.data = std::move(data);
     return {};
   }
   if (option == kOp) {
@@ -140,17 +137,15 @@ Result<void> parse_option(const std::string& subject, Option option, std::string
                 "the kinds are read, write, flush, trim");
   }
   if (option == kAfterMs || option == kDelayMs) {
-    const auto time = parse_milliseconds(subject, value);
-    if (!time) return pass_on(time);
-    (option == kAfterMs ? fault.after_ns : fault.delay_ns) = *time;
+    TRY(const auto time, parse_milliseconds(subject, value));
+    (option == kAfterMs ? fault.after_ns : fault.delay_ns) = time;
     return {};
   }
-  const auto number =
-      option == kTo
-          ? parse_lba(subject, value)
-          : parse_number(subject, value, {"the count", 1, kCountMax, "leave the option out for the default"});
-  if (!number) return pass_on(number);
-  (option == kTo ? fault.to_lba : option == kAfter ? fault.skip : fault.times) = *number;
+  TRY(const auto number,
+      option == kTo ? parse_lba(subject, value)
+                    : parse_number(subject, value,
+                                   {"the count", 1, kCountMax, "leave the option out for the default"}));
+  (option == kTo ? fault.to_lba : option == kAfter ? fault.skip : fault.times) = number;
   return {};
 }
 
@@ -205,8 +200,7 @@ Result<FaultSpec> parse_fault(std::string_view text) {
     if ((seen & option->option) != 0)
       return fail(subject, fmt::format("the option '{}' is there twice", key), "leave one of them out");
     seen |= option->option;
-    if (auto parsed = parse_option(subject, option->option, part.substr(equals + 1), fault); !parsed)
-      return pass_on(parsed);
+    TRY(parse_option(subject, option->option, part.substr(equals + 1), fault));
   }
   for (const OptionRow& option : kOptions)
     if ((row->required & ~seen & option.option) != 0)

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "plugin/base/testing/fuzz.h"
-#include "plugin/model/faults/faults.h"
 #include "plugin/model/core/machine.h"
+#include "plugin/model/faults/faults.h"
 
 namespace headcrash::model {
 namespace {

@@ -11,9 +11,9 @@
 #include <optional>
 
 #include "plugin/model/core/device.h"
+#include "plugin/model/core/platter.h"
 #include "plugin/model/faults/faults.h"
 #include "plugin/model/flash/flash_profile.h"
-#include "plugin/model/core/platter.h"
 
 namespace headcrash::model {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "plugin/model/core/busy_time.h"
-#include "plugin/model/flash/flash.h"
-#include "plugin/model/flash/flash_buffer.h"
 #include "plugin/model/core/platter.h"
 #include "plugin/model/core/request_intake.h"
+#include "plugin/model/flash/flash.h"
+#include "plugin/model/flash/flash_buffer.h"
 
 namespace headcrash::model {
 

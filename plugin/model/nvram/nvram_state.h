@@ -8,9 +8,9 @@
 
 #include "plugin/base/random.h"
 #include "plugin/model/core/busy_time.h"
+#include "plugin/model/core/request_intake.h"
 #include "plugin/model/nvram/nvram.h"
 #include "plugin/model/nvram/nvram_blocks.h"
-#include "plugin/model/core/request_intake.h"
 
 namespace headcrash::model {
 

@@ -230,9 +230,8 @@ struct ArrayBench {
     host.done.clear();  // request numbers begin again
     auto o = options(bytes);
     prepare(*this);
-    auto made = Array::create(std::move(o));
-    if (!made) return pass_on(made);
-    array = std::move(*made);
+    TRY(auto made, Array::create(std::move(o)));
+    array = std::move(made);
     return {};
   }
   Result<void> open() {

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plugin/model/disk/disk.h"
 #include "plugin/model/core/machine.h"
+#include "plugin/model/disk/disk.h"
 
 namespace headcrash::model::bench {
 

@@ -177,17 +177,17 @@ class BothStores final : public model::SectorStore {
   std::uint64_t sectors() const override { return one_.sectors(); }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
     std::vector<std::byte> again(into.size());
-    if (auto read = one_.read(lba, into); !read) return read;
-    if (auto read = other_.read(lba, again); !read) return read;
+    TRY(one_.read(lba, into));
+    TRY(other_.read(lba, again));
     EXPECT_TRUE(std::equal(into.begin(), into.end(), again.begin())) << "reading " << lba;
     return {};
   }
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    if (auto written = other_.write(lba, data); !written) return written;
+    TRY(other_.write(lba, data));
     return one_.write(lba, data);
   }
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
-    if (auto written = other_.write_zeroes(lba, count); !written) return written;
+    TRY(other_.write_zeroes(lba, count));
     return one_.write_zeroes(lba, count);
   }
 

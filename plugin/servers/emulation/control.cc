@@ -26,17 +26,16 @@ Result<void> only_keys(const json& object, std::initializer_list<const char*> al
 }
 
 Result<Command> parse_cut(const json& object) {
-  if (auto keys = only_keys(object, {"power", "when"}); !keys) return pass_on(keys);
+  TRY(only_keys(object, {"power", "when"}));
   if (!object.contains("when")) return CutNow{};
-  auto text = text_of(object, "when", "use a trigger such as after-ms:20");
-  if (!text) return pass_on(text);
-  auto trigger = model::parse_cut_trigger(*text);
+  TRY(auto text, text_of(object, "when", "use a trigger such as after-ms:20"));
+  auto trigger = model::parse_cut_trigger(text);
   if (!trigger) return tl::unexpected(base::within("when", trigger.error()));
-  return ArmCut{std::move(*text), std::move(*trigger)};
+  return ArmCut{std::move(text), std::move(*trigger)};
 }
 
 Result<Command> parse_wait(const json& object) {
-  if (auto keys = only_keys(object, {"power", "timeout_ms"}); !keys) return pass_on(keys);
+  TRY(only_keys(object, {"power", "timeout_ms"}));
   const auto timeout = object.find("timeout_ms");
   if (timeout == object.end() || !timeout->is_number_unsigned() ||
       timeout->get<std::uint64_t>() > kTimeoutMsMax)
@@ -46,44 +45,39 @@ Result<Command> parse_wait(const json& object) {
 
 Result<Command> parse_power(const json& object) {
   constexpr const char* kRemedy = "use cut, disarm, on, status or wait-cut";
-  auto verb = text_of(object, "power", kRemedy);
-  if (!verb) return pass_on(verb);
-  if (*verb == "cut") return parse_cut(object);
-  if (*verb == "wait-cut") return parse_wait(object);
-  if (auto keys = only_keys(object, {"power"}); !keys) return pass_on(keys);
-  if (*verb == "disarm") return Disarm{};
-  if (*verb == "on") return PowerOn{};
-  if (*verb == "status") return AskPower{};
-  return fail("power", fmt::format("\"{}\" is not a power command", verb->substr(0, 64)), kRemedy);
+  TRY(auto verb, text_of(object, "power", kRemedy));
+  if (verb == "cut") return parse_cut(object);
+  if (verb == "wait-cut") return parse_wait(object);
+  TRY(only_keys(object, {"power"}));
+  if (verb == "disarm") return Disarm{};
+  if (verb == "on") return PowerOn{};
+  if (verb == "status") return AskPower{};
+  return fail("power", fmt::format("\"{}\" is not a power command", verb.substr(0, 64)), kRemedy);
 }
 
 Result<Command> parse_mark(const json& object) {
-  if (auto keys = only_keys(object, {"mark"}); !keys) return pass_on(keys);
-  auto text = text_of(object, "mark", "give the text of the mark");
-  if (!text) return pass_on(text);
-  if (text->empty() || text->size() > kMarkBytesMax || text->find('\0') != std::string::npos)
-    return fail("mark", fmt::format("has {} bytes or a NUL in it", text->size()),
+  TRY(only_keys(object, {"mark"}));
+  TRY(auto text, text_of(object, "mark", "give the text of the mark"));
+  if (text.empty() || text.size() > kMarkBytesMax || text.find('\0') != std::string::npos)
+    return fail("mark", fmt::format("has {} bytes or a NUL in it", text.size()),
                 fmt::format("use 1 to {} bytes without NUL", kMarkBytesMax));
-  return PutMark{std::move(*text)};
+  return PutMark{std::move(text)};
 }
 
 Result<Command> parse_clock_command(const json& object) {
-  if (auto keys = only_keys(object, {"clock"}); !keys) return pass_on(keys);
-  auto text = text_of(object, "clock", "use off, real or real:K");
-  if (!text) return pass_on(text);
-  auto clock = parse_clock(text->substr(0, 64));
-  if (!clock) return pass_on(clock);
-  return SetClock{*clock};
+  TRY(only_keys(object, {"clock"}));
+  TRY(auto text, text_of(object, "clock", "use off, real or real:K"));
+  TRY(auto clock, parse_clock(text.substr(0, 64)));
+  return SetClock{clock};
 }
 
 Result<Command> parse_statistics(const json& object) {
   constexpr const char* kRemedy = "use read or take";
-  if (auto keys = only_keys(object, {"stats"}); !keys) return pass_on(keys);
-  auto verb = text_of(object, "stats", kRemedy);
-  if (!verb) return pass_on(verb);
-  if (*verb == "read") return AskStatistics{Emulation::Interval::goes_on};
-  if (*verb == "take") return AskStatistics{Emulation::Interval::starts_anew};
-  return fail("stats", fmt::format("\"{}\" is not a statistics command", verb->substr(0, 64)), kRemedy);
+  TRY(only_keys(object, {"stats"}));
+  TRY(auto verb, text_of(object, "stats", kRemedy));
+  if (verb == "read") return AskStatistics{Emulation::Interval::goes_on};
+  if (verb == "take") return AskStatistics{Emulation::Interval::starts_anew};
+  return fail("stats", fmt::format("\"{}\" is not a statistics command", verb.substr(0, 64)), kRemedy);
 }
 
 std::optional<model::FaultKind> kind_of(std::string_view name) {
@@ -94,16 +88,14 @@ std::optional<model::FaultKind> kind_of(std::string_view name) {
 }
 
 Result<Command> parse_clear_faults(const json& object) {
-  if (auto keys = only_keys(object, {"fault", "device", "kind"}); !keys) return pass_on(keys);
-  auto device = optional_text(object, "device", "name a device, or leave it out for all");
-  if (!device) return pass_on(device);
-  auto kind = optional_text(object, "kind", "name a kind of fault, or leave it out for all");
-  if (!kind) return pass_on(kind);
-  ClearFaults clear{std::move(*device), std::nullopt};
-  if (*kind) {
-    clear.kind = kind_of(**kind);
+  TRY(only_keys(object, {"fault", "device", "kind"}));
+  TRY(auto device, optional_text(object, "device", "name a device, or leave it out for all"));
+  TRY(auto kind, optional_text(object, "kind", "name a kind of fault, or leave it out for all"));
+  ClearFaults clear{std::move(device), std::nullopt};
+  if (kind) {
+    clear.kind = kind_of(*kind);
     if (!clear.kind)
-      return fail("kind", fmt::format("\"{}\" is not a kind of fault", (*kind)->substr(0, 64)),
+      return fail("kind", fmt::format("\"{}\" is not a kind of fault", kind->substr(0, 64)),
                   "use one of the man page, for example dead");
   }
   return clear;
@@ -111,19 +103,17 @@ Result<Command> parse_clear_faults(const json& object) {
 
 Result<Command> parse_fault_command(const json& object) {
   constexpr const char* kRemedy = "use add, clear or list";
-  auto verb = text_of(object, "fault", kRemedy);
-  if (!verb) return pass_on(verb);
-  if (*verb == "clear") return parse_clear_faults(object);
-  if (*verb == "list") {
-    if (auto keys = only_keys(object, {"fault"}); !keys) return pass_on(keys);
+  TRY(auto verb, text_of(object, "fault", kRemedy));
+  if (verb == "clear") return parse_clear_faults(object);
+  if (verb == "list") {
+    TRY(only_keys(object, {"fault"}));
     return ListFaults{};
   }
-  if (*verb != "add")
-    return fail("fault", fmt::format("\"{}\" is not a fault command", verb->substr(0, 64)), kRemedy);
-  if (auto keys = only_keys(object, {"fault", "spec"}); !keys) return pass_on(keys);
-  auto spec = text_of(object, "spec", "write KIND:DEVICE,... as in the man page");
-  if (!spec) return pass_on(spec);
-  auto fault = model::parse_fault(*spec);
+  if (verb != "add")
+    return fail("fault", fmt::format("\"{}\" is not a fault command", verb.substr(0, 64)), kRemedy);
+  TRY(only_keys(object, {"fault", "spec"}));
+  TRY(auto spec, text_of(object, "spec", "write KIND:DEVICE,... as in the man page"));
+  auto fault = model::parse_fault(spec);
   if (!fault) return tl::unexpected(base::within("spec", fault.error()));
   return AddFault{std::move(*fault)};
 }
@@ -136,32 +126,26 @@ Result<Command> parse_array_command(const json& object) {
   static constexpr std::pair<const char*, Verb> kVerbs[] = {
       {"status", Verb::status}, {"fail", Verb::fail},     {"rebuild", Verb::rebuild}, {"scrub", Verb::scrub},
       {"repair", Verb::repair}, {"accept", Verb::accept}, {"rate", Verb::rate}};
-  auto verb = text_of(object, "array", kRemedy);
-  if (!verb) return pass_on(verb);
+  TRY(auto verb, text_of(object, "array", kRemedy));
   const auto* const named =
-      std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const auto& v) { return *verb == v.first; });
+      std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const auto& v) { return verb == v.first; });
   if (named == std::end(kVerbs))
-    return fail("array", fmt::format("\"{}\" is not an array command", verb->substr(0, 64)), kRemedy);
+    return fail("array", fmt::format("\"{}\" is not an array command", verb.substr(0, 64)), kRemedy);
   ArrayOrder order{.verb = named->second};
   const bool of_member = order.verb == Verb::fail || order.verb == Verb::rebuild;
   const bool of_rate = order.verb == Verb::rate;
   // A key that the verb does not have is refused under its own name.
-  if (auto keys = only_keys(object, {"array", "device", of_member ? "member" : "array",
-                                     of_rate ? "bytes_per_second" : "array"});
-      !keys)
-    return pass_on(keys);
-  auto device = optional_text(object, "device", "name an array, or leave it out if there is only one");
-  if (!device) return pass_on(device);
-  order.device = std::move(*device);
+  TRY(only_keys(object,
+                {"array", "device", of_member ? "member" : "array", of_rate ? "bytes_per_second" : "array"}));
+  TRY(auto device, optional_text(object, "device", "name an array, or leave it out if there is only one"));
+  order.device = std::move(device);
   if (of_member) {
-    auto member = number_of(object, "member", kMemberMax);
-    if (!member) return pass_on(member);
-    order.member = static_cast<std::size_t>(*member);
+    TRY(auto member, number_of(object, "member", kMemberMax));
+    order.member = static_cast<std::size_t>(member);
   }
   if (of_rate) {
-    auto rate = number_of(object, "bytes_per_second", kRateMax);
-    if (!rate) return pass_on(rate);
-    order.bytes_per_second = *rate;
+    TRY(auto rate, number_of(object, "bytes_per_second", kRateMax));
+    order.bytes_per_second = rate;
   }
   return order;
 }

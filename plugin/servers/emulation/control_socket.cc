@@ -15,10 +15,9 @@
 
 namespace headcrash::emulation {
 Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(const std::filesystem::path& path) {
-  auto listener = base::ListeningSocket::listen(path, kControlClientsMax);
-  if (!listener) return pass_on(listener);
+  TRY(auto listener, base::ListeningSocket::listen(path, kControlClientsMax));
   std::unique_ptr<ControlSocket> self(new ControlSocket());
-  self->listener_ = std::move(*listener);
+  self->listener_ = std::move(listener);
   self->stop_fd_ = base::Descriptor(eventfd(0, EFD_CLOEXEC));
   if (!self->stop_fd_.is_open()) return fail(path, base::errno_text(errno), "close other files");
   return self;

@@ -12,9 +12,9 @@
 #include <random>
 
 #include "plugin/base/testing/temporary_folder.h"
+#include "plugin/profiles/profile.h"
 #include "plugin/servers/emulation/control_socket.h"
 #include "plugin/servers/emulation/settings.h"
-#include "plugin/profiles/profile.h"
 
 namespace headcrash::emulation {
 namespace {

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "plugin/base/error_text.h"
-#include "plugin/servers/emulation/transport_time.h"
 #include "plugin/profiles/shutdown.h"
+#include "plugin/servers/emulation/transport_time.h"
 
 namespace headcrash::emulation {
 namespace {
@@ -84,17 +84,15 @@ Result<std::unique_ptr<Emulation>> Emulation::create(const Settings& settings, H
   self->lead_ns_ = settings.lead_ns;
   self->plan_ = std::move(hardware.plan);
   self->make_written_maps(is_new(settings));
-  if (auto backing = self->open_backing(settings); !backing) return pass_on(backing);
+  TRY(self->open_backing(settings));
   profiles::BuildOptions options{.seed = settings.seed};
   options.store = [backing = self->backing_.get()](model::DeviceId id) { return backing->store(id); };
-  auto built = profiles::build(self->plan_, self->backing_->observer(), options);
-  if (!built) return pass_on(built);
-  self->built_ = std::move(*built);
+  TRY(auto built, profiles::build(self->plan_, self->backing_->observer(), options));
+  self->built_ = std::move(built);
   self->pacer_ = std::make_unique<Pacer>(*self->built_.machine, settings.clock);
   if (self->backing_->recorded())
     self->pacer_->fail_when([backing = self->backing_.get()] { return backing->error().has_value(); });
-  for (const model::FaultSpec& fault : hardware.faults)
-    if (auto added = self->add_fault_now(fault); !added) return pass_on(added);
+  for (const model::FaultSpec& fault : hardware.faults) TRY(self->add_fault_now(fault));
   if (settings.cut) {
     const auto armed = self->arm(*settings.cut, *model::parse_cut_trigger(*settings.cut));
     if (!armed) return tl::unexpected(base::within("cut", armed.error()));
@@ -190,7 +188,7 @@ model::TimeNs Emulation::power_on() {
 
 Result<void> Emulation::arm(const std::string& text, const model::CutTrigger& trigger) {
   return pacer_->with_machine([&](model::Machine& machine) -> Result<void> {
-    if (auto armed = machine.arm(trigger); !armed) return armed;
+    TRY(machine.arm(trigger));
     armed_text_ = text;
     return {};
   });

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/media/written_map.h"
+#include "plugin/record/backing.h"
 #include "plugin/servers/emulation/answer.h"
 #include "plugin/servers/emulation/hardware.h"
 #include "plugin/servers/emulation/mark_disk.h"
@@ -15,8 +17,6 @@
 #include "plugin/servers/emulation/settings.h"
 #include "plugin/servers/emulation/statistics.h"
 #include "plugin/servers/emulation/transport_time.h"
-#include "plugin/media/written_map.h"
-#include "plugin/record/backing.h"
 
 namespace headcrash::emulation {
 

@@ -31,13 +31,12 @@ Result<profiles::MachineFile> load_devices(const Settings& settings) {
 }  // namespace
 
 Result<Hardware> load_hardware(const Settings& settings) {
-  auto machine = load_devices(settings);
-  if (!machine) return pass_on(machine);
-  auto plan = profiles::plan(std::move(machine->devices));
+  TRY(auto machine, load_devices(settings));
+  auto plan = profiles::plan(std::move(machine.devices));
   if (!plan)
     return about(settings.machine ? "machine=" + settings.machine->string() : "profile=" + settings.profile,
                  plan.error());
-  Hardware hardware{std::move(*plan), std::move(machine->faults)};
+  Hardware hardware{std::move(*plan), std::move(machine.faults)};
   hardware.faults.insert(hardware.faults.end(), settings.faults.begin(), settings.faults.end());
   return hardware;
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "plugin/servers/emulation/settings.h"
 #include "plugin/profiles/build.h"
+#include "plugin/servers/emulation/settings.h"
 
 namespace headcrash::emulation {
 

@@ -28,7 +28,7 @@ LoadSeries::Bin& LoadSeries::bin_at(model::TimeNs at) {
 }
 
 /// In proportion to time; rounded so that the sum is `sectors`.
-void LoadSeries::spread(std::uint64_t Bin::*count, std::uint64_t sectors, model::TimeNs from,
+void LoadSeries::spread(std::uint64_t Bin::* count, std::uint64_t sectors, model::TimeNs from,
                         model::TimeNs to) {
   const double each =
       static_cast<double>(sectors) / static_cast<double>(std::max<model::TimeNs>(to - from, 1));

@@ -40,7 +40,7 @@ class LoadSeries {
 
  private:
   Bin& bin_at(model::TimeNs at);  ///< REQUIRES: at >= begin()
-  void spread(std::uint64_t Bin::*count, std::uint64_t sectors, model::TimeNs from, model::TimeNs to);
+  void spread(std::uint64_t Bin::* count, std::uint64_t sectors, model::TimeNs from, model::TimeNs to);
 
   model::TimeNs begin_;
   model::TimeNs last_completion_ = 0;

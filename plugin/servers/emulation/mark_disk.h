@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "plugin/servers/emulation/answer.h"
 #include "plugin/model/core/device.h"
+#include "plugin/servers/emulation/answer.h"
 #include "plugin/stages/stage.h"
 
 namespace headcrash::emulation {

@@ -12,7 +12,7 @@ namespace headcrash::emulation {
 using model::FaultKind;
 
 Result<model::TimeNs> Emulation::add_fault_now(const model::FaultSpec& fault) {
-  if (auto added = built_.add_fault(plan_, fault); !added) return pass_on(added);
+  TRY(built_.add_fault(plan_, fault));
   model::Machine& machine = *built_.machine;
   const model::TimeNs now = machine.simulation().now();
   const auto device = std::find_if(plan_.all.begin(), plan_.all.end(),
@@ -104,13 +104,12 @@ Result<void> obey(model::Array& array, const ArrayOrder& order) {
 
 Result<Emulation::ArrayAnswer> Emulation::order(const ArrayOrder& order) {
   return pacer_->with_machine([&](model::Machine& machine) -> Result<ArrayAnswer> {
-    auto id = find_array(order.device);
-    if (!id) return pass_on(id);
-    model::Array& array = *built_.all[*id].array;
+    TRY(auto id, find_array(order.device));
+    model::Array& array = *built_.all[id].array;
     if (order.verb != ArrayOrder::Verb::status && machine.power() == model::PowerState::off)
       return fail("array", "has no power", "switch it on first");
-    if (auto done = obey(array, order); !done) return pass_on(done);
-    return ArrayAnswer{plan_.all[*id].name, array.status()};
+    TRY(obey(array, order));
+    return ArrayAnswer{plan_.all[id].name, array.status()};
   });
 }
 

@@ -38,9 +38,9 @@
 #include <vector>
 
 #include "plugin/base/latency_histogram.h"
+#include "plugin/model/core/machine.h"
 #include "plugin/servers/emulation/clock.h"
 #include "plugin/servers/emulation/load_series.h"
-#include "plugin/model/core/machine.h"
 
 namespace headcrash::emulation {
 

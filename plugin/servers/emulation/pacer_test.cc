@@ -7,9 +7,9 @@
 #include <atomic>
 #include <random>
 
+#include "plugin/model/core/null_observer.h"
 #include "plugin/servers/emulation/testing/fixed_delay_device.h"
 #include "plugin/servers/emulation/transport_time.h"
-#include "plugin/model/core/null_observer.h"
 
 namespace headcrash::emulation {
 namespace {

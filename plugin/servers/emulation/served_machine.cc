@@ -16,12 +16,10 @@ Result<std::unique_ptr<ControlSocket>> listen_for_control(const Settings& settin
 
 Result<std::unique_ptr<ServedMachine>> ServedMachine::open(const Settings& settings, Hardware hardware) {
   std::unique_ptr<ServedMachine> self(new ServedMachine());
-  auto control = listen_for_control(settings);
-  if (!control) return pass_on(control);
-  self->control_ = std::move(*control);
-  auto emulation = Emulation::create(settings, std::move(hardware));
-  if (!emulation) return pass_on(emulation);
-  self->emulation_ = std::move(*emulation);
+  TRY(auto control, listen_for_control(settings));
+  self->control_ = std::move(control);
+  TRY(auto emulation, Emulation::create(settings, std::move(hardware)));
+  self->emulation_ = std::move(emulation);
   return self;
 }
 

@@ -43,16 +43,14 @@ Result<std::uint64_t> size_of(std::string_view key, std::string_view value) {
 }
 
 Result<void> set_size(Settings& settings, std::string_view value) {
-  const auto bytes = size_of("size", value);
-  if (!bytes) return pass_on(bytes);
-  settings.size_bytes = *bytes;
+  TRY(const auto bytes, size_of("size", value));
+  settings.size_bytes = bytes;
   return {};
 }
 
 Result<void> set_overlay_max(Settings& settings, std::string_view value) {
-  const auto bytes = size_of("overlay-max", value);
-  if (!bytes) return pass_on(bytes);
-  settings.overlay_bytes_max = *bytes;
+  TRY(const auto bytes, size_of("overlay-max", value));
+  settings.overlay_bytes_max = bytes;
   return {};
 }
 
@@ -73,9 +71,8 @@ Result<void> set_path(std::optional<std::filesystem::path>& path, std::string_vi
 }
 
 Result<void> set_clock(Settings& settings, std::string_view value) {
-  auto clock = parse_clock(value);
-  if (!clock) return pass_on(clock);
-  settings.clock = *clock;
+  TRY(auto clock, parse_clock(value));
+  settings.clock = clock;
   return {};
 }
 
@@ -145,9 +142,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
     return {};
   }
   if (key == "tear") {
-    const auto left = profiles::parse_tear(value, "tear");
-    if (!left) return pass_on(left);
-    tear = *left;
+    TRY(const auto left, profiles::parse_tear(value, "tear"));
+    tear = left;
     return {};
   }
   if (key == "seed") {

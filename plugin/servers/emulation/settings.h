@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "plugin/servers/emulation/clock.h"
-#include "plugin/model/faults/faults.h"
 #include "plugin/model/core/machine.h"
 #include "plugin/model/core/tear.h"
+#include "plugin/model/faults/faults.h"
+#include "plugin/servers/emulation/clock.h"
 #include "plugin/stages/stage_server.h"
 
 namespace headcrash::emulation {

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "plugin/base/latency_histogram.h"
-#include "plugin/servers/emulation/clock.h"
-#include "plugin/servers/emulation/load_series.h"
 #include "plugin/model/array/array.h"
 #include "plugin/model/core/machine.h"
 #include "plugin/model/nvram/nvram.h"
 #include "plugin/profiles/build.h"
+#include "plugin/servers/emulation/clock.h"
+#include "plugin/servers/emulation/load_series.h"
 
 namespace headcrash::emulation {
 

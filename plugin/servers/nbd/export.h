@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "plugin/base/result.h"
-#include "plugin/servers/emulation/answer.h"
-#include "plugin/servers/emulation/mark_disk.h"
 #include "plugin/media/written_map.h"
 #include "plugin/model/core/device.h"
+#include "plugin/servers/emulation/answer.h"
+#include "plugin/servers/emulation/mark_disk.h"
 
 namespace headcrash::stages {
 class StageServer;

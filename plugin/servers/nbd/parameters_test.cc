@@ -51,7 +51,9 @@ TEST(Parameters, AreAllInTheManPageAndInTheHelp) {
 TEST(Parameters, OfAnotherStoreAreRefused) {
   TemporaryFolder folder;
   const std::string store = "store=" + (folder / "store");
-  { ServedDisk disk(folder, {"raid5-5", "size=64M", "clock=off", store}); }
+  {
+    ServedDisk disk(folder, {"raid5-5", "size=64M", "clock=off", store});
+  }
   const std::pair<std::vector<std::string>, const char*> table[] = {
       {{"raid5-5", "size=32M", store}, "sectors"},
       {{"raid4-5", "size=64M", store}, "devices"},

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "plugin/profiles/profile.h"
 #include "plugin/servers/nbd/server.h"
 #include "plugin/servers/nbd/thread_count.h"
-#include "plugin/profiles/profile.h"
 #include "plugin/stages/order.h"
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL

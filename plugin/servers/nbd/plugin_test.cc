@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "plugin/media/memory_store.h"
-#include "plugin/servers/nbd/testing/served_disk.h"
 #include "plugin/record/media_image.h"
+#include "plugin/servers/nbd/testing/served_disk.h"
 
 namespace headcrash::nbd {
 namespace {

@@ -13,8 +13,8 @@
 #include "plugin/servers/emulation/served_machine.h"
 #include "plugin/servers/emulation/settings.h"
 #include "plugin/servers/nbd/export.h"
-#include "plugin/stages/stage_server.h"
 #include "plugin/servers/timetravel/served_stages.h"
+#include "plugin/stages/stage_server.h"
 
 namespace headcrash::nbd {
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <thread>
 
-#include "plugin/servers/nbd/testing/served_disk.h"
 #include "plugin/record/recording.h"
+#include "plugin/servers/nbd/testing/served_disk.h"
 
 namespace headcrash::nbd {
 namespace {

@@ -119,28 +119,23 @@ class StageExports final : public ExportTable {
 
  private:
   Result<std::unique_ptr<Export>> open_stage(const StageName& name) {
-    const auto stage = server_.stage(name.number);
-    if (!stage) return pass_on(stage);
-    auto connection = (*stage)->connect(name.face);
-    if (!connection) return pass_on(connection);
-    return std::make_unique<StageDisk>(std::move(*connection), nullptr);
+    TRY(const auto stage, server_.stage(name.number));
+    TRY(auto connection, stage->connect(name.face));
+    return std::make_unique<StageDisk>(std::move(connection), nullptr);
   }
 
   Result<std::unique_ptr<Export>> open_mark(std::size_t number) {
-    const auto stage = server_.stage(number);
-    if (!stage) return pass_on(stage);
-    return std::make_unique<StageMark>(**stage);
+    TRY(const auto stage, server_.stage(number));
+    return std::make_unique<StageMark>(*stage);
   }
 
   Result<std::unique_ptr<Export>> open_state(std::string_view name) {
     const std::size_t slash = name.find('/');
     std::optional<std::string> face;
     if (slash != std::string_view::npos) face = std::string(name.substr(slash + 1));
-    auto own = server_.private_stage(std::string(name.substr(0, slash)));
-    if (!own) return pass_on(own);
-    auto connection = (*own)->connect(face);
-    if (!connection) return pass_on(connection);
-    return std::make_unique<StageDisk>(std::move(*connection), std::move(*own));
+    TRY(auto own, server_.private_stage(std::string(name.substr(0, slash))));
+    TRY(auto connection, own->connect(face));
+    return std::make_unique<StageDisk>(std::move(connection), std::move(own));
   }
 
   stages::StageServer& server_;

@@ -47,9 +47,8 @@ Result<std::unique_ptr<Calendar>> Calendar::listen(const std::filesystem::path& 
   all.insert(all.end(), {self->mark_path_, self->port_path_, self->time_path_, self->agent_path_});
   std::vector<base::ListeningSocket> sockets;
   for (const std::filesystem::path& path : all) {
-    auto listening = base::ListeningSocket::listen(path, kClients);
-    if (!listening) return pass_on(listening);
-    sockets.push_back(std::move(*listening));
+    TRY(auto listening, base::ListeningSocket::listen(path, kClients));
+    sockets.push_back(std::move(listening));
   }
   self->agent_listener_ = std::move(sockets.back());
   sockets.pop_back();

@@ -23,9 +23,8 @@ GuestDisk::~GuestDisk() = default;
 Result<void> GuestDisk::accept() {
   base::Descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!client.is_open()) return {};
-  auto served = connect_();
-  if (!served) return pass_on(served);
-  served_ = std::make_shared<const Served>(std::move(*served));
+  TRY(auto served, connect_());
+  served_ = std::make_shared<const Served>(std::move(served));
   client_ = std::move(client);
   ++client_number_;
   connection_.emplace(client_.get(), stop_);
@@ -42,23 +41,22 @@ void GuestDisk::disconnect() {
 }
 
 Result<bool> GuestDisk::on_message() {
-  auto received = connection_->receive();
-  if (!received) return pass_on(received);
-  if (!*received) return false;
-  if ((*received)->header.verb != vhost::Verb::vring_kick) {
-    if (auto done = backend_->handle(**received); !done) return pass_on(done);
+  TRY(auto received, connection_->receive());
+  if (!received) return false;
+  if (received->header.verb != vhost::Verb::vring_kick) {
+    TRY(backend_->handle(*received));
     return true;
   }
-  if (auto done = backend_->obey(**received); !done) return pass_on(done);
-  const std::uint32_t number = std::get<vhost::RingState>((*received)->payload).value;
+  TRY(backend_->obey(*received));
+  const std::uint32_t number = std::get<vhost::RingState>(received->payload).value;
   kick_.told(number / 2);
   if (!backend_) return false;  // the guest was given up
-  if (auto taken = take_chains(); !taken) return pass_on(taken);
+  TRY(take_chains());
   looks_ = (number & kLooks) != 0;
   kick_.submitted(*this);
   looks_ = false;
   if (!backend_) return false;  // the guest was given up meanwhile
-  if (auto told = backend_->acknowledge(**received); !told) return pass_on(told);
+  TRY(backend_->acknowledge(*received));
   return true;
 }
 
@@ -68,12 +66,10 @@ Result<void> GuestDisk::take_chains() {
     ring.look = false;
     if (!backend_->memory()) return fail("vhost-user", "a ring is kicked before memory was shared");
     while (true) {
-      auto chain = backend_->take(ring);
-      if (!chain) return pass_on(chain);
-      if (!*chain) break;
-      auto command = vhost::Command::begin(backend_->memory(), std::move(**chain), served_->shape);
-      if (!command) return pass_on(command);
-      inside_.emplace_back(*this, std::move(*command), ring);
+      TRY(auto chain, backend_->take(ring));
+      if (!chain) break;
+      TRY(auto command, vhost::Command::begin(backend_->memory(), std::move(*chain), served_->shape));
+      inside_.emplace_back(*this, std::move(command), ring);
       Inside& added = inside_.back();
       added.at = std::prev(inside_.end());
       added.memory = backend_->memory();
@@ -111,16 +107,14 @@ Result<void> GuestDisk::hand_back() {
   }
   if (!result) return result;
   if (looks_) return {};
-  for (const Ring* ring : told)
-    if (auto heard = backend_->interrupt(*ring); !heard) return heard;
+  for (const Ring* ring : told) TRY(backend_->interrupt(*ring));
   return {};
 }
 
 /// True: the driver wants to be told.
 Result<bool> GuestDisk::give_back(Inside& inside) {
-  const auto written = inside.command.finish();
-  if (!written) return pass_on(written);
-  return inside.ring->split.give_back(*inside.memory, inside.command.head(), *written);
+  TRY(const auto written, inside.command.finish());
+  return inside.ring->split.give_back(*inside.memory, inside.command.head(), written);
 }
 
 }  // namespace headcrash::timetravel

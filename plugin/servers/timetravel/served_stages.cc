@@ -17,23 +17,21 @@ Result<std::unique_ptr<ServedStages>> ServedStages::listen(const std::filesystem
                                                            std::size_t stages) {
   auto self = std::make_unique<ServedStages>();
   for (std::size_t i = 0; i < stages; ++i) {
-    auto calendar =
-        Calendar::listen(base::socket_beside(socket, std::to_string(i)), {kDisk, virtual_guest::kLogSuffix});
-    if (!calendar) return pass_on(calendar);
-    self->stages_.push_back({nullptr, std::move(*calendar)});
+    TRY(auto calendar,
+        Calendar::listen(base::socket_beside(socket, std::to_string(i)), {kDisk, virtual_guest::kLogSuffix}));
+    self->stages_.push_back({nullptr, std::move(calendar)});
   }
   return self;
 }
 
 Result<void> ServedStages::start(stages::StageServer& server, const Calendar::Log& log) {
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    const auto stage = server.stage(i);
-    if (!stage) return pass_on(stage);
+    TRY(const auto stage, server.stage(i));
     Served& served = stages_[i];
     served.hardware = std::make_unique<StageHardware>(
-        **stage, std::vector<std::optional<std::string>>{std::nullopt, virtual_guest::kLogSuffix});
+        *stage, std::vector<std::optional<std::string>>{std::nullopt, virtual_guest::kLogSuffix});
     const auto told = [log, i](const std::string& line) { log(fmt::format("stage {}: {}", i, line)); };
-    if (auto started = served.calendar->start(*served.hardware, {}, told); !started) return started;
+    TRY(served.calendar->start(*served.hardware, {}, told));
   }
   return {};
 }

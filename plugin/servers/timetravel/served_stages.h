@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "plugin/stages/stage_server.h"
 #include "plugin/servers/timetravel/calendar.h"
 #include "plugin/servers/timetravel/stage_hardware.h"
+#include "plugin/stages/stage_server.h"
 
 namespace headcrash::timetravel {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <thread>
 
-#include "plugin/stages/testing/stage_fixture.h"
 #include "plugin/servers/timetravel/testing/served_machine.h"
 #include "plugin/servers/vhost/testing/client.h"
+#include "plugin/stages/testing/stage_fixture.h"
 
 namespace headcrash::timetravel {
 namespace {

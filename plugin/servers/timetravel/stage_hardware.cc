@@ -39,9 +39,8 @@ void StageHardware::Inside::on_event(std::uint64_t) {
 
 GuestDisk::Connect StageHardware::disk(std::size_t index) {
   return [this, index]() -> Result<GuestDisk::Served> {
-    auto connected = stage_.connect(faces_[index]);
-    if (!connected) return pass_on(connected);
-    const std::shared_ptr<Connection> connection = std::move(*connected);
+    TRY(auto connected, stage_.connect(faces_[index]));
+    const std::shared_ptr<Connection> connection = std::move(connected);
     const vhost::Disk shape{.name = faces_[index].value_or("stage"),
                             .sectors = connection->sectors(),
                             .trim = true,

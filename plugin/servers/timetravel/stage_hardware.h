@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "plugin/stages/stage.h"
 #include "plugin/servers/timetravel/hardware.h"
+#include "plugin/stages/stage.h"
 
 namespace headcrash::timetravel {
 

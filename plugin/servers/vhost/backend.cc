@@ -48,7 +48,7 @@ Result<void> Backend::handle(Received& received) {
     default:
       break;
   }
-  if (auto done = obey(received); !done) return done;
+  TRY(obey(received));
   return acknowledge(received);
 }
 
@@ -66,9 +66,9 @@ Result<void> Backend::obey(Received& received) {
       if ((protocol_ & ~kSupported) != 0) return fail("vhost-user", "a feature was not offered");
       return {};
     case Verb::set_mem_table: {
-      auto memory = GuestMemory::map(std::get<std::vector<MemoryRegion>>(received.payload), received.files);
-      if (!memory) return pass_on(memory);
-      memory_ = std::move(*memory);
+      TRY(auto memory,
+          GuestMemory::map(std::get<std::vector<MemoryRegion>>(received.payload), received.files));
+      memory_ = std::move(memory);
       return {};
     }
     case Verb::set_vring_num:
@@ -135,34 +135,31 @@ Result<void> Backend::enable(Ring& ring, std::uint32_t number, bool enabled) {
 }
 
 Result<void> Backend::set_state(Verb verb, const RingState& state) {
-  auto ring = verb == Verb::set_vring_enable ? find(state.ring) : find_stopped(state.ring);
-  if (!ring) return pass_on(ring);
-  if (verb == Verb::set_vring_enable) return enable(**ring, state.ring, state.value != 0);
+  TRY(auto ring, verb == Verb::set_vring_enable ? find(state.ring) : find_stopped(state.ring));
+  if (verb == Verb::set_vring_enable) return enable(*ring, state.ring, state.value != 0);
   if (verb == Verb::set_vring_base) {
     if (state.value > 0xffff) return fail("ring", fmt::format("{} is not an index", state.value));
-    (*ring)->split.set_base(static_cast<std::uint16_t>(state.value));
+    ring->split.set_base(static_cast<std::uint16_t>(state.value));
     return {};
   }
   if (!SplitRing::is_size(state.value))
     return fail("ring", fmt::format("{} is not a size of a queue", state.value),
                 fmt::format("use a power of two up to {}", kRingSizeMax));
-  (*ring)->place.size = state.value;
+  ring->place.size = state.value;
   return {};
 }
 
 Result<void> Backend::set_address(const RingAddress& address) {
-  auto ring = find_stopped(address.ring);
-  if (!ring) return pass_on(ring);
-  (*ring)->place.descriptors = address.descriptors;
-  (*ring)->place.available = address.available;
-  (*ring)->place.used = address.used;
+  TRY(auto ring, find_stopped(address.ring));
+  ring->place.descriptors = address.descriptors;
+  ring->place.available = address.available;
+  ring->place.used = address.used;
   return {};
 }
 
 Result<void> Backend::set_descriptor(Received& received) {
   const RingDescriptor& what = std::get<RingDescriptor>(received.payload);
-  auto ring = find(what.ring);
-  if (!ring) return pass_on(ring);
+  TRY(auto ring, find(what.ring));
   if (received.files.size() != (what.comes ? 1 : 0))
     return fail("vhost-user message", fmt::format("{} comes with {} descriptors",
                                                   verb_name(received.header.verb), received.files.size()));
@@ -175,19 +172,19 @@ Result<void> Backend::set_descriptor(Received& received) {
       return fail("vhost-user", "a descriptor cannot be made non-blocking");
   }
   if (received.header.verb == Verb::set_vring_call) {
-    (*ring)->call = std::make_shared<const Descriptor>(std::move(file));
+    ring->call = std::make_shared<const Descriptor>(std::move(file));
     return {};
   }
   if (!file.is_open() && (protocol_ & kInBand) == 0)
     return fail("vhost-user", "a ring without a kick descriptor is to be polled, which is not supported");
-  (*ring)->kick = std::move(file);
-  return start(**ring, what.ring);
+  ring->kick = std::move(file);
+  return start(*ring, what.ring);
 }
 
 Result<void> Backend::start(Ring& ring, std::uint32_t number) const {
   if (ring.started) return {};
   if (ring.place.size == 0) return fail("ring", fmt::format("ring {} has no size yet", number));
-  if (auto placed = ring.split.place(ring.place); !placed) return placed;
+  TRY(ring.split.place(ring.place));
   ring.started = true;
   ring.look = memory_ != nullptr;  // what was offered while it stood still
   return {};
@@ -200,12 +197,11 @@ Result<Ring*> Backend::halt(std::uint32_t ring) {
 }
 
 Result<void> Backend::tell_base(std::uint32_t number) {
-  auto ring = halt(number);
-  if (!ring) return pass_on(ring);
-  if ((*ring)->split.in_flight() != 0)
+  TRY(auto ring, halt(number));
+  if (ring->split.in_flight() != 0)
     return fail("vhost-user", fmt::format("ring {} is stopped while requests are in flight", number));
-  (*ring)->kick.reset();
-  return connection_.answer_value(Verb::get_vring_base, RingState{number, (*ring)->split.base()});
+  ring->kick.reset();
+  return connection_.answer_value(Verb::get_vring_base, RingState{number, ring->split.base()});
 }
 
 Result<void> Backend::want_kicks(Ring& ring, bool wanted) {
@@ -228,9 +224,8 @@ Result<void> Backend::take_kick(Ring& ring) {
 /// What is offered on a ring that stands still is looked at when it is started.
 Result<void> Backend::kick_in_band(std::uint32_t number) {
   if ((protocol_ & kInBand) == 0) return fail("vhost-user", "VRING_KICK was not negotiated");
-  auto ring = find(number);
-  if (!ring) return pass_on(ring);
-  if ((*ring)->started) (*ring)->look = true;
+  TRY(auto ring, find(number));
+  if (ring->started) ring->look = true;
   return {};
 }
 
@@ -279,7 +274,7 @@ Result<void> Backend::take_ack() {
   ack_bytes_ += static_cast<std::size_t>(got);
   if (ack_bytes_ < ack_.size()) return {};
   ack_bytes_ = 0;
-  if (auto good = parse_ring_call_ack(ack_); !good) return good;
+  TRY(parse_ring_call_ack(ack_));
   if (acks_due_ == 0) return fail("vhost-user", "the client answers what was not asked");
   --acks_due_;
   return {};

@@ -115,7 +115,7 @@ Result<Command> Command::begin(std::shared_ptr<const GuestMemory> memory, Chain 
   if (readable < kCommandHeaderBytes) return fail("ring", "a command has no header");
   if (writable < 1) return fail("ring", "a command has no room for its status");
   std::array<std::byte, kCommandHeaderBytes> header = {};
-  if (auto got = fetch(*command.memory_, command.chain_, 0, header); !got) return pass_on(got);
+  TRY(fetch(*command.memory_, command.chain_, 0, header));
   command.type_ = little_endian::load32(header, 0);
   command.sector_ = little_endian::load64(header, 8);
   command.out_bytes_ = readable - kCommandHeaderBytes;
@@ -124,7 +124,7 @@ Result<Command> Command::begin(std::shared_ptr<const GuestMemory> memory, Chain 
     command.status_ = kIoError;
     return command;
   }
-  if (auto prepared = command.prepare(); !prepared) return pass_on(prepared);
+  TRY(command.prepare());
   return command;
 }
 
@@ -171,7 +171,7 @@ Result<void> Command::prepare_write() {
   }
   if (out_bytes_ == 0) return {};
   bytes_.resize(out_bytes_);
-  if (auto got = fetch(*memory_, chain_, kCommandHeaderBytes, bytes_); !got) return got;
+  TRY(fetch(*memory_, chain_, kCommandHeaderBytes, bytes_));
   requests_.push_back({.op = model::Op::write,
                        .lba = sector_,
                        .sectors = static_cast<std::uint32_t>(out_bytes_ / kSectorBytes),
@@ -190,9 +190,7 @@ Result<void> Command::prepare_ranges() {
   if (out_bytes_ == 0 || out_bytes_ % kRangeBytes != 0 || out_bytes_ / kRangeBytes > kRangesMax)
     return refused(kIoError);
   std::vector<Range> ranges(out_bytes_ / kRangeBytes);
-  if (auto got = fetch(*memory_, chain_, kCommandHeaderBytes, std::as_writable_bytes(std::span(ranges)));
-      !got)
-    return got;
+  TRY(fetch(*memory_, chain_, kCommandHeaderBytes, std::as_writable_bytes(std::span(ranges))));
   for (const Range& range : ranges) {
     const std::uint32_t known = type_ == kWriteZeroes ? kUnmap : 0;
     if ((range.flags & ~known) != 0) return refused(kUnsupported);
@@ -219,20 +217,19 @@ void Command::answered(int error) {
 Result<std::uint32_t> Command::finish() const {
   std::uint64_t written = 0;
   if (status_ == kOk && (type_ == kIn || type_ == kGetId)) {
-    if (auto done = put(*memory_, chain_, 0, bytes_); !done) return pass_on(done);
+    TRY(put(*memory_, chain_, 0, bytes_));
     written = bytes_.size();
   }
-  if (auto told = put(*memory_, chain_, in_bytes_, {&status_, 1}); !told) return pass_on(told);
+  TRY(put(*memory_, chain_, in_bytes_, {&status_, 1}));
   // The status is the last byte: what lies before it counts only when all of it was written.
   return static_cast<std::uint32_t>(written == in_bytes_ ? written + 1 : written);
 }
 
 Result<std::uint32_t> execute(const std::shared_ptr<const GuestMemory>& memory, Chain chain,
                               const Disk& disk) {
-  auto command = Command::begin(memory, std::move(chain), disk);
-  if (!command) return pass_on(command);
-  while (const model::Request* request = command->next()) command->answered(disk.serve(*request));
-  return command->finish();
+  TRY(auto command, Command::begin(memory, std::move(chain), disk));
+  while (const model::Request* request = command.next()) command.answered(disk.serve(*request));
+  return command.finish();
 }
 
 }  // namespace headcrash::vhost

@@ -67,19 +67,15 @@ Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
 Result<std::optional<Received>> Connection::receive() const {
   std::array<std::byte, kMessageHeaderBytes> bytes = {};
   Received received;
-  const auto begun = receive_bytes(bytes, received.files);
-  if (!begun) return pass_on(begun);
-  if (*begun == Bytes::none) return std::nullopt;
-  const auto header = parse_header(bytes);
-  if (!header) return pass_on(header);
-  received.header = *header;
-  std::vector<std::byte> rest(header->payload_bytes);
-  const auto got = receive_bytes(rest, received.files);
-  if (!got) return pass_on(got);
-  if (*got == Bytes::none) return std::nullopt;
-  auto payload = parse_payload(header->verb, rest);
-  if (!payload) return pass_on(payload);
-  received.payload = std::move(*payload);
+  TRY(const auto begun, receive_bytes(bytes, received.files));
+  if (begun == Bytes::none) return std::nullopt;
+  TRY(const auto header, parse_header(bytes));
+  received.header = header;
+  std::vector<std::byte> rest(header.payload_bytes);
+  TRY(const auto got, receive_bytes(rest, received.files));
+  if (got == Bytes::none) return std::nullopt;
+  TRY(auto payload, parse_payload(header.verb, rest));
+  received.payload = std::move(payload);
   return std::optional<Received>(std::move(received));
 }
 

@@ -107,7 +107,7 @@ Result<std::shared_ptr<const GuestMemory>> GuestMemory::map(std::span<const Memo
   const std::shared_ptr<GuestMemory> memory(new GuestMemory());
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   for (std::size_t i = 0; i < regions.size(); ++i) {
-    if (auto good = check(regions, i, files[i].get()); !good) return pass_on(good);
+    TRY(check(regions, i, files[i].get()));
     Mapping mapping{.region = regions[i]};
     const std::uint64_t before = regions[i].file_offset % page;
     mapping.length = before + regions[i].bytes;
@@ -134,7 +134,7 @@ GuestMemory::~GuestMemory() {
   }
 }
 
-std::byte* GuestMemory::at(std::uint64_t MemoryRegion::*begin, std::uint64_t address,
+std::byte* GuestMemory::at(std::uint64_t MemoryRegion::* begin, std::uint64_t address,
                            std::uint64_t bytes) const {
   for (const Mapping& m : mappings_) {
     if (address < m.region.*begin) continue;

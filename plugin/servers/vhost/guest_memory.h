@@ -53,7 +53,7 @@ class GuestMemory {
     std::size_t slot = 0;        ///< in the handler's table
   };
   GuestMemory() = default;
-  std::byte* at(std::uint64_t MemoryRegion::*begin, std::uint64_t address, std::uint64_t bytes) const;
+  std::byte* at(std::uint64_t MemoryRegion::* begin, std::uint64_t address, std::uint64_t bytes) const;
   std::vector<Mapping> mappings_;
 };
 

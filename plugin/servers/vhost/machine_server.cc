@@ -27,9 +27,8 @@ Result<std::unique_ptr<MachineServer>> MachineServer::listen(const std::filesyst
   std::vector<std::filesystem::path> all = self->disk_paths_;
   all.push_back(self->mark_path_);
   for (const std::filesystem::path& path : all) {
-    auto listening = base::ListeningSocket::listen(path, kBacklog);
-    if (!listening) return pass_on(listening);
-    self->sockets_.push_back(std::move(*listening));
+    TRY(auto listening, base::ListeningSocket::listen(path, kBacklog));
+    self->sockets_.push_back(std::move(listening));
   }
   return self;
 }

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/temporary_folder.h"
-#include "plugin/servers/emulation/served_machine.h"
 #include "plugin/record/recording.h"
+#include "plugin/servers/emulation/served_machine.h"
 #include "plugin/servers/vhost/testing/client.h"
 
 namespace headcrash::vhost {

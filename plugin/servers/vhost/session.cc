@@ -76,16 +76,13 @@ class Session {
       }
       if (watched[2].revents != 0) return error();
       if (watched[1].revents != 0) return {};
-      if (watched[3].revents != 0)
-        if (auto told = take_ack(); !told) return told;
+      if (watched[3].revents != 0) TRY(take_ack());
       for (std::size_t i = 0; i < which.size(); ++i)
-        if (watched[rings_at + i].revents != 0 || backend_.rings()[which[i]].look)
-          if (auto kicked = on_kick(which[i]); !kicked) return kicked;
+        if (watched[rings_at + i].revents != 0 || backend_.rings()[which[i]].look) TRY(on_kick(which[i]));
       if (watched[0].revents == 0) continue;
-      auto received = connection_.receive();
-      if (!received) return pass_on(received);
-      if (!*received) return {};  // the client is gone
-      if (auto handled = handle(**received); !handled) return handled;
+      TRY(auto received, connection_.receive());
+      if (!received) return {};  // the client is gone
+      TRY(handle(*received));
     }
   }
 
@@ -93,9 +90,8 @@ class Session {
   Result<void> handle(Received& received) {
     std::unique_lock lock(mutex_);
     if (received.header.verb == Verb::get_vring_base) {
-      auto ring = backend_.halt(std::get<RingState>(received.payload).ring);
-      if (!ring) return pass_on(ring);
-      given_back_.wait(lock, [&] { return (*ring)->split.in_flight() == 0 || error_.has_value(); });
+      TRY(auto ring, backend_.halt(std::get<RingState>(received.payload).ring));
+      given_back_.wait(lock, [&] { return ring->split.in_flight() == 0 || error_.has_value(); });
       if (error_) return tl::unexpected<Error>(*error_);
     }
     return backend_.handle(received);
@@ -108,7 +104,7 @@ class Session {
 
   Result<void> on_kick(std::size_t index) {
     Ring& ring = backend_.rings()[index];
-    if (auto taken = Backend::take_kick(ring); !taken) return taken;
+    TRY(Backend::take_kick(ring));
     if (!ring.look) return {};
     ring.look = false;
     if (!backend_.memory()) return fail("vhost-user", "a ring is kicked before memory was shared");
@@ -117,15 +113,13 @@ class Session {
 
   Result<void> hand_out(std::size_t index) {
     Ring& ring = backend_.rings()[index];
-    if (ring.quiet)
-      if (auto asked = want_kicks(ring, true); !asked) return asked;
+    if (ring.quiet) TRY(want_kicks(ring, true));
     while (true) {
       const std::lock_guard lock(mutex_);
-      auto chain = backend_.take(ring);
-      if (!chain) return pass_on(chain);
-      if (!*chain) return {};
-      work_.push_back({index, std::move(**chain), backend_.memory()});
-      if (auto there = see_to_workers(); !there) return there;
+      TRY(auto chain, backend_.take(ring));
+      if (!chain) return {};
+      work_.push_back({index, std::move(*chain), backend_.memory()});
+      TRY(see_to_workers());
       work_there_.notify_one();
     }
   }
@@ -144,14 +138,13 @@ class Session {
 
   /// One round through the ring at most: other rings and messages wait.
   Result<void> serve_here(Ring& ring) {
-    if (!ring.quiet)
-      if (auto asked = want_kicks(ring, false); !asked) return asked;
+    if (!ring.quiet) TRY(want_kicks(ring, false));
     bool tell = false;
     ring.look = true;  // after a whole round more may have come
     for (std::uint32_t i = 0; i < ring.split.size(); ++i) {
       auto chain = take(ring);
       if (chain && !*chain) {
-        if (auto asked = want_kicks(ring, true); !asked) return asked;
+        TRY(want_kicks(ring, true));
         chain = take(ring);
       }
       if (!chain) return pass_on(chain);
@@ -160,12 +153,10 @@ class Session {
         break;
       }
       const std::uint16_t head = (*chain)->head;
-      const auto written = execute(backend_.memory(), std::move(**chain), disk_);
-      if (!written) return pass_on(written);
+      TRY(const auto written, execute(backend_.memory(), std::move(**chain), disk_));
       const std::lock_guard lock(mutex_);
-      const auto told = ring.split.give_back(*backend_.memory(), head, *written);
-      if (!told) return pass_on(told);
-      tell = tell || *told;
+      TRY(const auto told, ring.split.give_back(*backend_.memory(), head, written));
+      tell = tell || told;
     }
     const std::lock_guard lock(mutex_);
     return tell ? backend_.interrupt(ring) : Result<void>();
@@ -204,9 +195,8 @@ class Session {
   Result<void> finish(Ring& ring, const GuestMemory& memory, std::uint16_t head,
                       const Result<std::uint32_t>& written) {
     if (!written) return pass_on(written);
-    const auto tell = ring.split.give_back(memory, head, *written);
-    if (!tell) return pass_on(tell);
-    return *tell ? backend_.interrupt(ring) : Result<void>();
+    TRY(const auto tell, ring.split.give_back(memory, head, *written));
+    return tell ? backend_.interrupt(ring) : Result<void>();
   }
 
   /// Under the mutex: the session's thread ends it.

@@ -398,21 +398,11 @@ const Harm kHarms[] = {
        EXPECT_EQ(::write(c.kicks[0].get(), &one, sizeof one), 8);
      },
      "shrunk"},
-    {"RegionBeyondFile",
-     [](C& c) {
-       c.share({C::kGuest, C::kBytes + 4096, C::kUser, 0});
-     },
+    {"RegionBeyondFile", [](C& c) { c.share({C::kGuest, C::kBytes + 4096, C::kUser, 0}); },
      "beyond the end of its file"},
-    {"RegionWraps",
-     [](C& c) {
-       c.share({~std::uint64_t{0} - 4095, C::kBytes, C::kUser, 0});
-     },
+    {"RegionWraps", [](C& c) { c.share({~std::uint64_t{0} - 4095, C::kBytes, C::kUser, 0}); },
      "beyond the last address"},
-    {"RegionMisaligned",
-     [](C& c) {
-       c.share({C::kGuest, 4096, C::kUser + 1, 0});
-     },
-     "not aligned"},
+    {"RegionMisaligned", [](C& c) { c.share({C::kGuest, 4096, C::kUser + 1, 0}); }, "not aligned"},
     {"NoFile", [](C& c) { c.send64(Verb::set_mem_table, 1, C::kGuest, C::kBytes, C::kUser, 0); },
      "1 regions and 0 files"},
     {"KickedByAMessageUnasked",

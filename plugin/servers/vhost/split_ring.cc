@@ -75,7 +75,7 @@ Result<void> SplitRing::walk(const GuestMemory& memory, const std::byte* table, 
       if (inside_indirect) return fail("ring", "a table of descriptors is inside another one");
       return follow(memory, descriptor, chain);
     }
-    if (auto good = append(memory, descriptor, chain); !good) return good;
+    TRY(append(memory, descriptor, chain));
     if ((descriptor.flags & kNext) == 0) return {};
     index = descriptor.next;
   }
@@ -96,7 +96,7 @@ Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
   if (table == nullptr || available == nullptr) return fail("ring", "is outside the shared memory");
   const std::uint16_t index = load(available + 2, std::memory_order_acquire);
   const auto waiting = static_cast<std::uint16_t>(index - next_available_);
-  if (const auto intact = memory.intact(); !intact) return pass_on(intact);  // the index is not the driver's
+  TRY(memory.intact());  // the index is not the driver's
   if (waiting == 0) return std::nullopt;
   if (waiting > place_.size)
     return fail("ring", fmt::format("{} chains wait in a queue of {}", waiting, place_.size));
@@ -106,7 +106,7 @@ Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
   chain.head =
       load(available + kFlagsAndIndexBytes + 2 * (next_available_ % place_.size), std::memory_order_relaxed);
   const auto walked = walk(memory, table, place_.size, chain.head, chain, false);
-  if (const auto intact = memory.intact(); !intact) return pass_on(intact);
+  TRY(memory.intact());
   if (!walked) return pass_on(walked);
   ++next_available_;
   ++in_flight_;
@@ -124,7 +124,7 @@ Result<bool> SplitRing::give_back(const GuestMemory& memory, std::uint16_t head,
   // The driver's flag is read after the index is there: it sets the flag, then looks at the index.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const bool tell = (load(available, std::memory_order_relaxed) & kNoInterrupt) == 0;
-  if (const auto intact = memory.intact(); !intact) return pass_on(intact);
+  TRY(memory.intact());
   return tell;
 }
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "results/report/bench/ranking.h"
 #include "results/report/frame/answer.h"
 #include "results/report/frame/figures.h"
-#include "results/report/bench/ranking.h"
 
 namespace headcrash::report {
 namespace {

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "results/report/bench/bench_answer.h"
-#include "results/report/frame/html.h"
 #include "results/report/bench/ranking.h"
+#include "results/report/frame/html.h"
 #include "results/report/frame/sql.h"
 #include "results/report/frame/whole_file.h"
 
@@ -176,15 +176,13 @@ std::string bench_junit(const Benchmark& bench, const BaselineComparison* baseli
 
 Result<void> write_csv(db::Database& database, const Benchmark& bench, const BaselineComparison* baseline,
                        const std::filesystem::path& folder) {
-  if (auto made = make_folder(folder, "choose another folder with --csv"); !made) return made;
+  TRY(make_folder(folder, "choose another folder with --csv"));
   for (const char* name : {"measures", "cells", "trials", "metrics"}) {
-    const auto rows = ask(database, fmt::format("bench_{}", name), bench.facts.run.id,
-                          std::numeric_limits<std::size_t>::max());
-    if (!rows) return pass_on(rows);
-    if (auto written = write_whole(folder / fmt::format("{}.csv", name), as_csv(*rows)); !written)
-      return written;
+    TRY(const auto rows, ask(database, fmt::format("bench_{}", name), bench.facts.run.id,
+                             std::numeric_limits<std::size_t>::max()));
+    TRY(write_whole(folder / fmt::format("{}.csv", name), as_csv(rows)));
   }
-  if (auto written = write_whole(folder / "rankings.csv", as_csv(rankings(bench))); !written) return written;
+  TRY(write_whole(folder / "rankings.csv", as_csv(rankings(bench))));
   if (baseline == nullptr) return {};
   return write_whole(folder / "baseline.csv", as_csv(changes(*baseline)));
 }

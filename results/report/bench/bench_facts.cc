@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "results/db/statement.h"
+#include "results/report/bench/ranking.h"
 #include "results/report/frame/figures.h"
 #include "results/report/frame/query.h"
-#include "results/report/bench/ranking.h"
 
 namespace headcrash::report {
 namespace {
@@ -120,7 +120,7 @@ class Gathering {
   Result<void> run() {
     for (const auto part : {&Gathering::trials, &Gathering::measurements, &Gathering::metrics,
                             &Gathering::latency, &Gathering::load, &Gathering::io}) {
-      if (auto done = (this->*part)(); !done) return done;
+      TRY((this->*part)());
     }
     count_failures();
     count_marks();
@@ -137,9 +137,8 @@ class Gathering {
  private:
   template <typename Take>
   Result<void> each(const std::string& query, Take take) {
-    const auto table = run_query(database_, query, bench_.facts.run.id);
-    if (!table) return pass_on(table);
-    for (std::size_t i = 0; i < table->size(); ++i) take(table->row(i));
+    TRY(const auto table, run_query(database_, query, bench_.facts.run.id));
+    for (std::size_t i = 0; i < table.size(); ++i) take(table.row(i));
     return {};
   }
 
@@ -238,7 +237,7 @@ class Gathering {
   }
 
   Result<void> latency() {
-    if (auto done = curves("bench_latency", bench_.latency); !done) return done;
+    TRY(curves("bench_latency", bench_.latency));
     return curves("bench_flushes", bench_.flushes);
   }
 
@@ -350,34 +349,31 @@ std::string Benchmark::clock() const {
 
 Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::int64_t> run) {
   if (!run) {
-    const auto newest = database.newest_run("bench");
-    if (!newest) return pass_on(newest);
-    if (!*newest)
+    TRY(const auto newest, database.newest_run("bench"));
+    if (!newest)
       return fail(
           database.path().string(), "holds no benchmark yet",
           "run one first: headcrash bench FILE.toml; --baseline, --csv and --junit are for benchmarks");
-    run = *newest;
+    run = newest;
   }
-  auto facts = gather_outline(database, *run);
-  if (!facts) return pass_on(facts);
-  if (facts->run.kind != "bench") {
+  TRY(auto facts, gather_outline(database, *run));
+  if (facts.run.kind != "bench") {
     return fail(database.path().string(),
-                fmt::format("run {} is a {}, not a benchmark", facts->run.id, facts->run.kind),
+                fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
                 "name a run of headcrash bench with --run");
   }
   Benchmark bench;
-  bench.facts = std::move(*facts);
-  if (auto gathered = Gathering(database, bench).run(); !gathered) return pass_on(gathered);
+  bench.facts = std::move(facts);
+  TRY(Gathering(database, bench).run());
   return bench;
 }
 
 Result<std::string> kind_of_run(db::Database& database, std::optional<std::int64_t> run) {
-  auto select = db::Statement::prepare(
-      database.handle(), "SELECT kind FROM run WHERE id = coalesce(?, (SELECT max(id) FROM run))");
-  if (!select) return pass_on(select);
-  const auto row = select->bind(run).step();
-  if (!row) return pass_on(row);
-  return *row ? select->text(0) : std::string{};
+  TRY(auto select,
+      db::Statement::prepare(database.handle(),
+                             "SELECT kind FROM run WHERE id = coalesce(?, (SELECT max(id) FROM run))"));
+  TRY(const auto row, select.bind(run).step());
+  return row ? select.text(0) : std::string{};
 }
 
 }  // namespace headcrash::report

@@ -206,8 +206,7 @@ std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
 }
 
 Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison* baseline) {
-  const auto plots = bench_plots(bench);
-  if (!plots) return pass_on(plots);
+  TRY(const auto plots, bench_plots(bench));
   Page page{.title = bench.facts.run.name,
             .opening = bench_opening(bench, answer_of(bench), baseline),
             .sections = {}};
@@ -215,11 +214,11 @@ Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison*
   add(bench_overview(bench));
   if (baseline != nullptr) add(baseline_section(*baseline));
   add(ranking_section(bench));
-  add(ageing_section(bench, plots->ageing));
-  add(recovery_plots_section(bench, plots->recovery));
-  add(throughput_section(bench, plots->throughput));
-  add(response_section(bench, *plots));
-  add(load_section(bench, plots->load));
+  add(ageing_section(bench, plots.ageing));
+  add(recovery_plots_section(bench, plots.recovery));
+  add(throughput_section(bench, plots.throughput));
+  add(response_section(bench, plots));
+  add(load_section(bench, plots.load));
   add(requests_section(bench));
   add(measures_section(bench));
   add(bench_trials_section(bench));

@@ -10,9 +10,9 @@
 #include <tuple>
 
 #include "results/report/bench/bench_answer.h"
+#include "results/report/bench/ranking.h"
 #include "results/report/frame/drawing.h"
 #include "results/report/frame/html.h"
-#include "results/report/bench/ranking.h"
 
 namespace headcrash::report {
 namespace {
@@ -363,10 +363,9 @@ Result<BenchPlots> bench_plots(const Benchmark& bench) {
   for (const auto& each : latencies(bench.latency, dashes, "requests")) add(each, plots.latency);
   for (const auto& each : latencies(bench.flushes, dashes, "flushes")) add(each, plots.flushes);
   for (const auto& each : loads(bench, dashes)) add(each, plots.load);
-  auto drawn = draw_all(drawings);
-  if (!drawn) return pass_on(drawn);
+  TRY(auto drawn, draw_all(drawings));
   for (std::size_t i = 0; i < places.size(); ++i)
-    places[i].first->push_back({places[i].second, std::move((*drawn)[i])});
+    places[i].first->push_back({places[i].second, std::move(drawn[i])});
   return plots;
 }
 

@@ -14,9 +14,9 @@
 #include "results/report/bench/bench_export.h"
 #include "results/report/bench/bench_page.h"
 #include "results/report/bench/bench_plots.h"
+#include "results/report/bench/synthetic_bench.h"
 #include "results/report/frame/page_parts.h"
 #include "results/report/report.h"
-#include "results/report/bench/synthetic_bench.h"
 
 namespace headcrash::report {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "results/report/bench/bench_page.h"
+#include "results/report/bench/ranking.h"
 #include "results/report/frame/figures.h"
 #include "results/report/frame/html.h"
-#include "results/report/bench/ranking.h"
 
 namespace headcrash::report {
 namespace {

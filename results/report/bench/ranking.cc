@@ -16,7 +16,7 @@ double time_of(const Measurement& measurement, bool to_quiescence) {
   return to_quiescence ? measurement.quiescent_ms.value_or(0) : measurement.elapsed_ms;
 }
 
-std::optional<double> median_of(const Entrant& entrant, std::optional<double> Measurement::*member) {
+std::optional<double> median_of(const Entrant& entrant, std::optional<double> Measurement::* member) {
   std::vector<double> values;
   for (const Measurement& m : entrant.measurements)
     if ((m.*member) && std::isfinite(*(m.*member))) values.push_back(*(m.*member));

@@ -6,11 +6,11 @@
 #include <map>
 
 #include "results/report/bench/bench_page.h"
+#include "results/report/bench/ranking.h"
 #include "results/report/frame/figures.h"
 #include "results/report/frame/heat_map.h"
 #include "results/report/frame/html.h"
 #include "results/report/frame/palette.h"
-#include "results/report/bench/ranking.h"
 #include "results/report/frame/sections.h"
 
 namespace headcrash::report {

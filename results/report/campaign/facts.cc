@@ -262,9 +262,8 @@ void gather_exploration(Reader& reader, Facts& facts) {
 
 Result<std::int64_t> which_run(db::Database& database, std::optional<std::int64_t> wanted) {
   if (wanted) return *wanted;
-  const auto newest = run_query(database, "newest_run", 0);
-  if (!newest) return pass_on(newest);
-  const auto id = newest->row(0).maybe_integer("id");
+  TRY(const auto newest, run_query(database, "newest_run", 0));
+  const auto id = newest.row(0).maybe_integer("id");
   if (!id)
     return fail(database.path().string(), "holds no run yet",
                 "run a campaign first: headcrash campaign FILE.toml");
@@ -324,11 +323,10 @@ Result<Facts> gather_outline(db::Database& database, std::int64_t run) {
 }
 
 Result<Facts> gather(db::Database& database, std::optional<std::int64_t> run) {
-  if (auto begun = db::execute(database.handle(), "BEGIN"); !begun) return pass_on(begun);
+  TRY(db::execute(database.handle(), "BEGIN"));
   auto facts = [&]() -> Result<Facts> {
-    const auto id = which_run(database, run);
-    if (!id) return pass_on(id);
-    return gather_in_snapshot(database, *id);
+    TRY(const auto id, which_run(database, run));
+    return gather_in_snapshot(database, id);
   }();
   if (auto ended = db::execute(database.handle(), "COMMIT"); !ended && facts) return pass_on(ended);
   return facts;

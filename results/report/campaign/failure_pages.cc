@@ -16,17 +16,15 @@ namespace {
 
 /// The trials whose recordings were kept.
 Result<std::set<std::int64_t>> recorded_trials(db::Database& database, std::int64_t run) {
-  auto rows = db::Statement::prepare(database.handle(),
-                                     "SELECT t.id FROM trial t JOIN artefact a ON a.trial_id = t.id "
-                                     "WHERE t.run_id = ? AND a.kind = 'recording'");
-  if (!rows) return pass_on(rows);
-  rows->bind(run);
+  TRY(auto rows, db::Statement::prepare(database.handle(),
+                                        "SELECT t.id FROM trial t JOIN artefact a ON a.trial_id = t.id "
+                                        "WHERE t.run_id = ? AND a.kind = 'recording'"));
+  rows.bind(run);
   std::set<std::int64_t> trials;
   while (true) {
-    const auto more = rows->step();
-    if (!more) return pass_on(more);
-    if (!*more) return trials;
-    trials.insert(rows->integer(0));
+    TRY(const auto more, rows.step());
+    if (!more) return trials;
+    trials.insert(rows.integer(0));
   }
 }
 
@@ -34,17 +32,14 @@ Result<std::set<std::int64_t>> recorded_trials(db::Database& database, std::int6
 
 Result<std::vector<FailurePage>> failure_pages(db::Database& database, std::optional<std::int64_t> run,
                                                const std::filesystem::path& folder) {
-  const auto kind = kind_of_run(database, run);
-  if (!kind) return pass_on(kind);
+  TRY(const auto kind, kind_of_run(database, run));
   const auto errors = is_io_errors(database, run), unsynced = is_unsynced(database, run);
   if (!errors || !unsynced) return pass_on(!errors ? errors : unsynced);
-  if (*kind != "campaign" || *errors || *unsynced) return std::vector<FailurePage>{};
-  auto facts = gather(database, run);
-  if (!facts) return pass_on(facts);
-  facts->folder = folder;
-  const auto recorded = recorded_trials(database, facts->run.id);
-  if (!recorded) return pass_on(recorded);
-  const std::vector<Bug> bugs = bugs_of(*facts);
+  if (kind != "campaign" || *errors || *unsynced) return std::vector<FailurePage>{};
+  TRY(auto facts, gather(database, run));
+  facts.folder = folder;
+  TRY(const auto recorded, recorded_trials(database, facts.run.id));
+  const std::vector<Bug> bugs = bugs_of(facts);
   std::vector<FailurePage> pages;
   std::size_t most = 0;
   for (const Bug& bug : bugs) most = std::max(most, std::min(bug.instances.size(), kInstancesMost));
@@ -53,7 +48,7 @@ Result<std::vector<FailurePage>> failure_pages(db::Database& database, std::opti
       if (nth >= std::min(bug.instances.size(), kInstancesMost)) continue;
       const Instance& each = bug.instances[nth];
       pages.push_back(
-          {each.trial_id, each.shown_state, each.page, each.command, recorded->contains(each.trial_id)});
+          {each.trial_id, each.shown_state, each.page, each.command, recorded.contains(each.trial_id)});
     }
   }
   return pages;

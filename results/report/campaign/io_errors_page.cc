@@ -180,28 +180,23 @@ json json_of(const IoErrorRow& row) {
 }  // namespace
 
 Result<bool> is_io_errors(db::Database& database, std::optional<std::int64_t> run) {
-  auto select = db::Statement::prepare(database.handle(),
-                                       "SELECT count(*) FROM io_error JOIN trial ON trial.id = trial_id "
-                                       "WHERE run_id = coalesce(?, (SELECT max(id) FROM run))");
-  if (!select) return pass_on(select);
-  const auto row = select->bind(run).step();
-  if (!row) return pass_on(row);
-  return *row && select->integer(0) > 0;
+  TRY(auto select, db::Statement::prepare(database.handle(),
+                                          "SELECT count(*) FROM io_error JOIN trial ON trial.id = trial_id "
+                                          "WHERE run_id = coalesce(?, (SELECT max(id) FROM run))"));
+  TRY(const auto row, select.bind(run).step());
+  return row && select.integer(0) > 0;
 }
 
 Result<IoErrorsReport> io_errors_report(db::Database& database, std::optional<std::int64_t> run) {
   IoErrorsReport report;
   report.run = run.value_or(0);
   if (!run) {
-    const auto newest = db::query_integer(database.handle(), "SELECT max(id) FROM run");
-    if (!newest) return pass_on(newest);
-    report.run = *newest;
+    TRY(const auto newest, db::query_integer(database.handle(), "SELECT max(id) FROM run"));
+    report.run = newest;
   }
-  const auto table = run_query(database, "io_errors", report.run);
-  if (!table) return pass_on(table);
-  const auto steps = run_query(database, "io_error_steps", report.run);
-  if (!steps) return pass_on(steps);
-  const std::vector<IoErrorRow> rows = rows_of(*table, *steps);
+  TRY(const auto table, run_query(database, "io_errors", report.run));
+  TRY(const auto steps, run_query(database, "io_error_steps", report.run));
+  const std::vector<IoErrorRow> rows = rows_of(table, steps);
   const std::vector<std::string> invalid = invalidities(rows);
   report.valid = invalid.empty();
   report.cells = static_cast<std::int64_t>(rows.size());

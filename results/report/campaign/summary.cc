@@ -1,8 +1,8 @@
 // The page's figures as JSON, from the same facts and the same answer.
 #include <nlohmann/json.hpp>
 
-#include "results/report/frame/answer.h"
 #include "results/report/campaign/facts.h"
+#include "results/report/frame/answer.h"
 #include "results/report/frame/html.h"
 #include "results/report/report.h"
 
@@ -182,9 +182,8 @@ Summary summary_of(const Facts& facts) {
 }
 
 Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run) {
-  const auto facts = gather(database, run);
-  if (!facts) return pass_on(facts);
-  return summary_of(*facts);
+  TRY(const auto facts, gather(database, run));
+  return summary_of(facts);
 }
 
 }  // namespace headcrash::report

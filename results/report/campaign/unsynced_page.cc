@@ -191,12 +191,11 @@ Result<std::vector<Section>> sections_of(const std::vector<Group>& groups, const
   std::vector<Drawing> drawings;
   drawings.reserve(settings.size());
   for (const std::string& setting : settings) drawings.push_back(shares_of(groups, setting));
-  const auto drawn = draw_all(drawings);
-  if (!drawn) return pass_on(drawn);
+  TRY(const auto drawn, draw_all(drawings));
   std::string figures = "<div class=\"plots\">\n";
   for (std::size_t i = 0; i < settings.size(); ++i)
     figures += fmt::format("<figure><figcaption>{}</figcaption>\n{}</figure>\n",
-                           escape("setting " + settings[i]), (*drawn)[i]);
+                           escape("setting " + settings[i]), drawn[i]);
   std::vector<std::vector<std::string>> each;
   each.reserve(cuts.size());
   for (const Cut& cut : cuts)
@@ -217,29 +216,25 @@ Result<std::vector<Section>> sections_of(const std::vector<Group>& groups, const
 }  // namespace
 
 Result<bool> is_unsynced(db::Database& database, std::optional<std::int64_t> run) {
-  auto select = db::Statement::prepare(
-      database.handle(),
-      "SELECT count(*) FROM run WHERE id = coalesce(?, (SELECT max(id) FROM run)) AND name = 'unsynced-loss'");
-  if (!select) return pass_on(select);
-  const auto row = select->bind(run).step();
-  if (!row) return pass_on(row);
-  return *row && select->integer(0) > 0;
+  TRY(auto select,
+      db::Statement::prepare(
+          database.handle(),
+          "SELECT count(*) FROM run WHERE id = coalesce(?, (SELECT max(id) FROM run)) AND name = 'unsynced-loss'"));
+  TRY(const auto row, select.bind(run).step());
+  return row && select.integer(0) > 0;
 }
 
 Result<UnsyncedReport> unsynced_report(db::Database& database, std::optional<std::int64_t> run) {
   UnsyncedReport report;
   report.run = run.value_or(0);
   if (!run) {
-    const auto newest = db::query_integer(database.handle(), "SELECT max(id) FROM run");
-    if (!newest) return pass_on(newest);
-    report.run = *newest;
+    TRY(const auto newest, db::query_integer(database.handle(), "SELECT max(id) FROM run"));
+    report.run = newest;
   }
-  const auto table = run_query(database, "unsynced", report.run);
-  if (!table) return pass_on(table);
-  const auto ages = run_query(database, "unsynced_ages", report.run);
-  if (!ages) return pass_on(ages);
-  const std::vector<Cut> cuts = cuts_of(*table);
-  const std::vector<Group> groups = groups_of(cuts, *ages);
+  TRY(const auto table, run_query(database, "unsynced", report.run));
+  TRY(const auto ages, run_query(database, "unsynced_ages", report.run));
+  const std::vector<Cut> cuts = cuts_of(table);
+  const std::vector<Group> groups = groups_of(cuts, ages);
   const std::vector<std::string> invalid = invalidities(cuts);
   report.valid = invalid.empty();
   report.cells = static_cast<std::int64_t>(cuts.size());
@@ -265,14 +260,13 @@ Result<UnsyncedReport> unsynced_report(db::Database& database, std::optional<std
   report.text = text_table_of(groups, cuts) + verdict + counts + "\n";
   report.summary = {{"run", report.run},  {"groups", rows},   {"valid", report.valid},
                     {"invalid", invalid}, {"beyond", beyond}, {"not_measured", report.not_measured}};
-  const auto sections = sections_of(groups, cuts, report.run);
-  if (!sections) return pass_on(sections);
+  TRY(const auto sections, sections_of(groups, cuts, report.run));
   report.html = framed_page(
       {.title = "unsynced-loss",
        .opening = fmt::format("<header>\n<p class=\"kind\">A survey of what is lost without fsync</p>\n"
                               "<h1>unsynced-loss</h1>\n<p class=\"answer\">{}</p>\n<p>{}</p>\n</header>\n",
                               escape(counts), escape(verdict)),
-       .sections = *sections});
+       .sections = sections});
   return report;
 }
 

@@ -101,30 +101,25 @@ void add_point(Claim& claim, const Row& row) {
 }
 
 Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
-  const auto numbers = run_query(database, "claim_numbers", run);
-  if (!numbers) return pass_on(numbers);
-  const auto rules = run_query(database, "claim_rules", run);
-  if (!rules) return pass_on(rules);
-  const auto tables = run_query(database, "claim_tables", run);
-  if (!tables) return pass_on(tables);
-  const auto points = run_query(database, "claim_points", run);
-  if (!points) return pass_on(points);
+  TRY(const auto numbers, run_query(database, "claim_numbers", run));
+  TRY(const auto rules, run_query(database, "claim_rules", run));
+  TRY(const auto tables, run_query(database, "claim_tables", run));
+  TRY(const auto points, run_query(database, "claim_points", run));
   std::vector<Claim> claims;
-  for (std::size_t i = 0; i < numbers->size(); ++i) {
-    const Row row = numbers->row(i);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const Row row = numbers.row(i);
     Claim& claim = claim_of(claims, row);
     claim.title = row.text("title");
     claim.numbers.push_back({row.text("cell"), row.text("quantity"), row.text("unit"), row.text("remark"),
                              row.maybe_real("paper"), row.maybe_real("ours"), row.maybe_real("low"),
                              row.maybe_real("high")});
   }
-  for (std::size_t i = 0; i < rules->size(); ++i) {
-    const Row row = rules->row(i);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const Row row = rules.row(i);
     claim_of(claims, row).rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
   }
-  for (std::size_t i = 0; i < tables->size(); ++i) add_cell(claim_of(claims, tables->row(i)), tables->row(i));
-  for (std::size_t i = 0; i < points->size(); ++i)
-    add_point(claim_of(claims, points->row(i)), points->row(i));
+  for (std::size_t i = 0; i < tables.size(); ++i) add_cell(claim_of(claims, tables.row(i)), tables.row(i));
+  for (std::size_t i = 0; i < points.size(); ++i) add_point(claim_of(claims, points.row(i)), points.row(i));
   return claims;
 }
 
@@ -567,14 +562,13 @@ Result<std::string> claims_html(const std::vector<Claim>& claims) {
       titles.back().push_back(escape(plot.title) + legend_of(plot));
     }
   }
-  auto drawn = draw_all(drawings);
-  if (!drawn) return pass_on(drawn);
+  TRY(auto drawn, draw_all(drawings));
   std::string out;
   std::size_t next = 0;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     const Claim& claim = claims[i];
     std::vector<Plot> plots;
-    for (const std::string& title : titles[i]) plots.push_back({title, std::move((*drawn)[next++])});
+    for (const std::string& title : titles[i]) plots.push_back({title, std::move(drawn[next++])});
     if (opens_the_page(claim)) continue;
     std::string html = rules_table(claim);
     if (!plots.empty()) html += plot_grid(plots);
@@ -593,36 +587,33 @@ Result<std::string> claims_html(const std::vector<Claim>& claims) {
 }  // namespace
 
 Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run) {
-  const auto claims = claims_of(database, run);
-  if (!claims) return pass_on(claims);
-  const auto runs = run_query(database, "experiment_run", run);
-  if (!runs) return pass_on(runs);
+  TRY(const auto claims, claims_of(database, run));
+  TRY(const auto runs, run_query(database, "experiment_run", run));
   ExperimentPage page;
   std::string name = "experiment";
-  if (runs->size() > 0) {
-    const Row row = runs->row(0);
+  if (runs.size() > 0) {
+    const Row row = runs.row(0);
     name = row.text("name");
     page.cells = row.integer("cells");
     page.failed = row.integer("failed");
   }
-  for (const Claim& claim : *claims) {
+  for (const Claim& claim : claims) {
     for (const Rule& rule : claim.rules)
       ++(rule.verdict == "holds"       ? page.hold
          : rule.verdict == "undecided" ? page.undecided
                                        : page.do_not_hold);
   }
-  const auto html = claims_html(*claims);
-  if (!html) return pass_on(html);
+  TRY(const auto html, claims_html(claims));
   const std::int64_t rules = page.hold + page.do_not_hold + page.undecided;
   // What begins with a summary of its own is a comparison, and no paper's.
-  const bool of_a_paper = std::ranges::none_of(*claims, opens_the_page);
+  const bool of_a_paper = std::ranges::none_of(claims, opens_the_page);
   const std::string_view against = of_a_paper ? " against the paper" : "";
   std::string answer = fmt::format("{} of {} checks{} hold, {} {} not", page.hold, rules, against,
                                    page.do_not_hold, page.do_not_hold == 1 ? "does" : "do");
   if (rules == 0) answer = fmt::format("no check{}", against);
   if (page.undecided > 0)
     answer += fmt::format("; undecided, since a cell is missing or failed: {}", page.undecided);
-  std::vector<std::pair<std::string, std::string>> facts{{"claims", fmt::format("{}", claims->size())}};
+  std::vector<std::pair<std::string, std::string>> facts{{"claims", fmt::format("{}", claims.size())}};
   if (page.cells > 0) facts.emplace_back("cells", fmt::format("{}", page.cells));
   if (page.failed > 0) facts.emplace_back("failed cells", fmt::format("{}", page.failed));
   Page whole{.title = name,
@@ -630,16 +621,16 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
                                     "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n{}</header>\n",
                                     escape(name), answer, facts_line(facts)),
              .sections = {}};
-  for (const Claim& claim : *claims) {
+  for (const Claim& claim : claims) {
     if (!opens_the_page(claim)) continue;
     for (Section& section : summary_sections(claim)) whole.sections.push_back(std::move(section));
   }
-  if (!claims->empty()) {
+  if (!claims.empty()) {
     whole.sections.push_back({.id = "scoreboard",
                               .title = "Scoreboard",
-                              .html = scoreboard(*claims) + query_note("claim_rules", run)});
+                              .html = scoreboard(claims) + query_note("claim_rules", run)});
     whole.sections.push_back(
-        {.id = "claims", .title = "Claims", .html = *html + query_note("claim_numbers", run)});
+        {.id = "claims", .title = "Claims", .html = html + query_note("claim_numbers", run)});
   }
   page.html = framed_page(whole);
   return page;

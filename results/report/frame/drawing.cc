@@ -41,13 +41,12 @@ Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings) 
     const std::size_t end = std::min(first + kPlotsAtOnce, drawings.size());
     std::string script;
     for (std::size_t i = first; i < end; ++i) script += script_of(drawings[i]);
-    const auto documents = run_gnuplot(script);
-    if (!documents) return pass_on(documents);
+    TRY(const auto documents, run_gnuplot(script));
     std::size_t from = 0;
     for (std::size_t i = first; i < end; ++i) {
-      const std::size_t close = documents->find(kEnd, from);
+      const std::size_t close = documents.find(kEnd, from);
       if (close == std::string::npos) return fail("gnuplot", "drew fewer plots than requested");
-      drawn.push_back(inline_svg(documents->substr(from, close + kEnd.size() - from), drawings[i].spoken));
+      drawn.push_back(inline_svg(documents.substr(from, close + kEnd.size() - from), drawings[i].spoken));
       from = close + kEnd.size();
     }
   }
@@ -55,9 +54,8 @@ Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings) 
 }
 
 Result<std::string> draw(const Drawing& drawing) {
-  auto drawn = draw_all({drawing});
-  if (!drawn) return pass_on(drawn);
-  return std::move(drawn->front());
+  TRY(auto drawn, draw_all({drawing}));
+  return std::move(drawn.front());
 }
 
 std::string_view plot_colour(const std::string& filesystem) {

@@ -140,8 +140,7 @@ Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& 
   const NoSigpipe quiet;
   Pipe in, out, err;
   if (!in.ok() || !out.ok() || !err.ok()) return fail(limits.program, "no pipe to it: too many open files");
-  const auto pid = start(limits, in, out, err);
-  if (!pid) return pass_on(pid);
+  TRY(const auto pid, start(limits, in, out, err));
   in.close_end(0);
   out.close_end(1);
   err.close_end(1);
@@ -149,9 +148,9 @@ Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& 
 
   Conversation conversation(in, out, err, script, limits);
   const Outcome outcome = conversation.run();
-  if (outcome != Outcome::done) kill(*pid, SIGKILL);
+  if (outcome != Outcome::done) kill(pid, SIGKILL);
   int status = 0;
-  while (waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (outcome == Outcome::too_long) {
     return fail(limits.program, fmt::format("was stopped after {} s", limits.time.count() / 1000.0));

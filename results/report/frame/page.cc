@@ -55,8 +55,7 @@ std::string framed_page(const Page& page) {
 }
 
 Result<std::string> page(const Facts& facts) {
-  const auto latency = latency_plots(facts);
-  if (!latency) return pass_on(latency);
+  TRY(const auto latency, latency_plots(facts));
 
   const Answer answered = answer(facts);
   Page page{.title = facts.run.name, .opening = opening(facts, answered), .sections = {}};
@@ -71,7 +70,7 @@ Result<std::string> page(const Facts& facts) {
   if (timed) {
     add(recovery_section(facts));
     add(io_section(facts));
-    add(latency_section(facts, *latency));
+    add(latency_section(facts, latency));
     add(lateness_section(facts));
   }
   add(environment_section(facts));

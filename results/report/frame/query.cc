@@ -76,11 +76,10 @@ Result<Table> run_query(db::Database& database, const std::string& name, std::in
   statement->bind_named(":run", run);
   Table table;
   for (int i = 0; i < statement->columns(); ++i) table.columns.emplace(statement->column_name(i), i);
-  const auto read = statement->each_row([&] {
+  TRY(statement->each_row([&] {
     auto& values = table.values.emplace_back();
     for (int i = 0; i < statement->columns(); ++i) values.push_back(statement->value(i));
-  });
-  if (!read) return pass_on(read);
+  }));
   return table;
 }
 

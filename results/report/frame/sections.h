@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "results/report/frame/answer.h"
 #include "results/report/campaign/facts.h"
-#include "results/report/frame/page.h"
 #include "results/report/campaign/run_plots.h"
+#include "results/report/frame/answer.h"
+#include "results/report/frame/page.h"
 
 namespace headcrash::report {
 

@@ -96,9 +96,8 @@ Result<SqlAnswer> rows_of(db::Statement& statement, std::size_t rows_most) {
   SqlAnswer answer;
   for (int i = 0; i < statement.columns(); ++i) answer.columns.push_back(statement.column_name(i));
   while (true) {
-    const auto more = statement.step();
-    if (!more) return pass_on(more);
-    if (!*more) return answer;
+    TRY(const auto more, statement.step());
+    if (!more) return answer;
     if (answer.rows.size() == rows_most) {
       answer.cut = true;
       return answer;
@@ -115,9 +114,8 @@ Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optiona
   const std::string named = query_text(std::string(sql));
   const std::string text = named.empty() ? std::string(sql) : named;
   if (!run) {
-    const auto newest = newest_run(database);
-    if (!newest) return pass_on(newest);
-    run = *newest;
+    TRY(const auto newest, newest_run(database));
+    run = newest;
   }
   const OnlyReading only_reading(database.handle());
   if (!single_statement(database.handle(), text))
@@ -132,12 +130,12 @@ Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optiona
 }
 
 Result<SqlAnswer> tables(db::Database& database) {
-  auto statement = db::Statement::prepare(
-      database.handle(),
-      "SELECT m.name AS \"table\", group_concat(c.name, ', ') AS columns FROM sqlite_schema m, "
-      "pragma_table_info(m.name) c WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name");
-  if (!statement) return pass_on(statement);
-  return rows_of(*statement, kTablesMost);
+  TRY(auto statement,
+      db::Statement::prepare(
+          database.handle(),
+          "SELECT m.name AS \"table\", group_concat(c.name, ', ') AS columns FROM sqlite_schema m, "
+          "pragma_table_info(m.name) c WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name"));
+  return rows_of(statement, kTablesMost);
 }
 
 std::vector<std::string> query_names() {

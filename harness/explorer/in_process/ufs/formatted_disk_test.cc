@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/registry.h"
-#include "fs-adapters/ufs/fsck/fsck.h"
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "fs-adapters/ufs/format/journal_format.h"
+#include "fs-adapters/ufs/fsck/fsck.h"
 #include "harness/explorer/in_process/benches.h"
 #include "plugin/base/testing/temporary_folder.h"
 
